@@ -1,0 +1,11 @@
+//! LoRA fine-tuning whose frozen products run on the Hexagon NPU.
+
+pub mod adapter;
+pub mod architecture;
+pub mod data;
+pub mod eval;
+pub mod model_file;
+pub mod nodes;
+pub mod optimizer;
+pub mod text;
+pub mod train;

@@ -1,0 +1,2 @@
+//! The `permafrost` binary.
+fn main() {}
