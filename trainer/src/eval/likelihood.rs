@@ -7,13 +7,10 @@
 
 use std::ops::Range;
 
-use hexagon_runtime::Runtime;
-
-use crate::adapter::Adapter;
 use crate::architecture::{KvCache, Llama, Segment};
 
 use super::prefix::shared_prefix;
-use super::{EvalError, Question};
+use super::{EvalError, Question, Subject};
 
 /// Tokens that go through the model together: enough to keep a request large, few enough to stay small in memory.
 const GROUP_TOKENS: usize = 768;
@@ -31,32 +28,28 @@ struct Wanted {
 /// Sum of the log-probabilities of each choice's scored tokens, `[question][choice]`, in nats. `done` is told how many
 /// questions are finished.
 ///
-/// `cache` is overwritten.
-///
 /// # Errors
 /// Whatever the model or the runtime reports, and a score that is not a number.
 pub fn choice_scores(
-    llama: &Llama,
-    runtime: &mut Runtime,
-    adapter: Option<&Adapter>,
+    subject: &mut Subject<'_>,
     questions: &[Question],
-    cache: &mut KvCache,
     done: &mut dyn FnMut(usize),
 ) -> Result<Vec<Vec<f64>>, EvalError> {
     let shortest = questions.iter().map(|question| question.prompt.len()).min().unwrap_or(1);
     // The last prompt token stays on the branch: its output predicts the first token of every choice.
     let trunk = shared_prefix(questions.iter().map(|question| question.prompt.as_slice())).min(shortest - 1);
-    cache.truncate(0);
+    let llama = subject.llama;
+    let mut cache = KvCache::new(llama.config());
     if trunk > 0 {
         let segment = Segment { ids: &questions[0].prompt[..trunk], position: 0, context: Vec::new() };
-        llama.infer(runtime, adapter, &[segment], cache)?;
+        llama.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
     }
     let mut scores: Vec<Vec<f64>> =
         questions.iter().map(|question| vec![0.0; question.choices.len()]).collect();
     for group in groups(questions, trunk) {
         cache.truncate(trunk);
         let (segments, wanted) = tree(questions, group.clone(), trunk);
-        let hidden = llama.infer(runtime, adapter, &segments, cache)?;
+        let hidden = llama.infer(subject.runtime, subject.adapter, &segments, &mut cache)?;
         add_log_probs(llama, &hidden, &wanted, &mut scores);
         done(group.end);
     }
