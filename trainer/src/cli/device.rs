@@ -4,8 +4,8 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 use hexagon_runtime::{DeviceKind, Precision};
-use thiserror::Error;
 
+use super::error::CliError;
 use crate::model_file::{Architecture, ModelFile};
 
 /// Where and how frozen projections run.
@@ -47,14 +47,6 @@ pub(super) enum WeightPrecision {
     Auto,
 }
 
-/// Why the device flags do not fit together.
-#[derive(Debug, Error)]
-pub(super) enum DeviceError {
-    /// The NPU multiplies FP16 only.
-    #[error("--precision f32 needs --device cpu: the NPU multiplies 16-bit floats. Use --precision f16, q8 or auto there")]
-    FloatOnNpu,
-}
-
 impl DeviceArgs {
     /// The device as the runtime names it.
     pub fn kind(&self) -> DeviceKind {
@@ -66,10 +58,10 @@ impl DeviceArgs {
     }
 
     /// The precision for `model`, `auto` resolved. It is the same on every device, so that results compare.
-    pub fn precision(&self, model: &ModelFile) -> Result<Precision, DeviceError> {
+    pub fn precision(&self, model: &ModelFile) -> Result<Precision, CliError> {
         match (self.precision, self.device) {
             (WeightPrecision::F32, Device::Cpu) => Ok(Precision::F32),
-            (WeightPrecision::F32, _) => Err(DeviceError::FloatOnNpu),
+            (WeightPrecision::F32, _) => Err(CliError::FloatOnNpu),
             (WeightPrecision::F16, _) => Ok(Precision::F16),
             (WeightPrecision::Q8, _) => Ok(Precision::Q8),
             (WeightPrecision::Auto, _) => Ok(match model.config.architecture {

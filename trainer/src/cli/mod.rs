@@ -2,11 +2,14 @@
 
 mod demo;
 mod device;
+mod error;
 mod eval;
+mod fetch;
 mod interrupt;
 mod log;
 mod plan;
 mod progress;
+mod session;
 mod train;
 
 use std::process::ExitCode;
@@ -30,6 +33,8 @@ enum Command {
     Train(train::TrainArgs),
     /// Print loss, targets and accuracy of a model, with or without an adapter.
     Eval(eval::EvalArgs),
+    /// Fetch the demo's model into the cache folder and print its path.
+    Fetch(fetch::FetchArgs),
     /// Print where each frozen projection will run, and with which tiles.
     Plan(plan::PlanArgs),
 }
@@ -39,12 +44,13 @@ pub fn main() -> ExitCode {
     log::start();
     let cli = Cli::parse();
     let result = match cli.command {
-        Command::Demo(args) => args.run().into_diagnostic(),
-        Command::Train(args) => args.run().into_diagnostic(),
-        Command::Eval(args) => args.run().into_diagnostic(),
-        Command::Plan(args) => args.run().into_diagnostic(),
+        Command::Demo(args) => args.run(),
+        Command::Train(args) => args.run(),
+        Command::Eval(args) => args.run(),
+        Command::Fetch(args) => args.run(),
+        Command::Plan(args) => args.run(),
     };
-    match result {
+    match result.into_diagnostic() {
         Ok(()) => ExitCode::SUCCESS,
         Err(report) => {
             eprintln!("{report:?}");

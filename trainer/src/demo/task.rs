@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::app_tags::{self, TaggedApp};
+use crate::data::Sample;
 use crate::eval::{Agreement, EvalError, Question, Subject, best_choices, choice_scores};
 use crate::text::TextModel;
 
@@ -42,6 +43,12 @@ impl TagTask {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.gold.is_empty()
+    }
+
+    /// Each question with its gold answer, the answer's tokens as targets.
+    pub fn gold_samples(&self) -> Vec<Sample> {
+        let rows = self.questions.iter().zip(&self.gold).enumerate();
+        rows.map(|(index, (question, &gold))| question.sample(gold, index + 1)).collect()
     }
 
     /// Answers every question with its likeliest tag and compares with the gold tags. `done` is told how many rows are

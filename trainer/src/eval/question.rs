@@ -1,5 +1,6 @@
 //! A question with a closed set of answers, as token ids.
 
+use crate::data::Sample;
 use crate::text::{Message, TextModel};
 
 use super::EvalError;
@@ -72,6 +73,18 @@ impl Question {
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Question { prompt: prompt[..cut].to_vec(), choices })
     }
+
+    /// The conversation that ends with choice number `choice`, its scored tokens as targets; row `line` of its source.
+    ///
+    /// # Panics
+    /// When there is no such choice.
+    pub fn sample(&self, choice: usize, line: usize) -> Sample {
+        let choice = &self.choices[choice];
+        let first = self.prompt.len() + choice.scored_from;
+        let ids: Vec<u32> = self.prompt.iter().chain(&choice.ids).copied().collect();
+        let labels = ids.iter().enumerate().map(|(t, &id)| if t < first { -100 } else { id as i32 }).collect();
+        Sample { ids, labels, line }
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +116,9 @@ mod tests {
         assert_eq!(question.prompt, [9, 8]);
         assert_eq!(question.choices[0], Choice { ids: vec![7, 5, END], scored_from: 1 });
         assert_eq!(question.choices[1], Choice { ids: vec![77, END], scored_from: 0 });
+        let sample = question.sample(0, 3);
+        assert_eq!((sample.ids, sample.line), (vec![9, 8, 7, 5, END], 3));
+        assert_eq!(sample.labels, [-100, -100, -100, 5, END as i32]);
     }
 
     #[test]
