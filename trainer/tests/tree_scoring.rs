@@ -37,11 +37,9 @@ fn questions(text: &TextModel) -> Vec<Question> {
 /// Each conversation by itself, from its first token on.
 fn one_by_one(subject: &mut Subject<'_>, questions: &[Question]) -> Vec<Vec<f64>> {
     let score = |subject: &mut Subject<'_>, question: &Question, choice: usize| {
-        let choice = &question.choices[choice];
-        let ids: Vec<u32> = question.prompt.iter().chain(&choice.ids).copied().collect();
-        let nll = token_nll(subject, &ids).unwrap();
-        let first = question.prompt.len() + choice.scored_from - 1;
-        -nll[first..].iter().sum::<f64>()
+        let nll = token_nll(subject, &question.sample(choice, 1).ids).unwrap();
+        // The first number belongs to the second token.
+        -nll[question.prompt.len() - 1..].iter().sum::<f64>()
     };
     let scores = |question: &Question| (0..question.choices.len()).map(|c| score(subject, question, c)).collect();
     questions.iter().map(scores).collect()

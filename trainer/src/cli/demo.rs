@@ -46,3 +46,120 @@ pub(super) struct DemoArgs {
     #[command(flatten)]
     device: DeviceArgs,
 }
+
+impl DemoArgs {
+    /// Measures, trains, measures again, and prints the summary.
+    pub fn run(self) -> Result<(), CliError> {
+        let stop = interrupt::stop_flag();
+        let mut clock = Clock::start();
+        let path = match &self.model {
+            Some(path) => path.clone(),
+            None => demo::smollm2(&mut |step| eprintln!("{step}"))?,
+        };
+        let (train, mut test) = (demo::train()?, demo::test()?);
+        let tags = demo::tags(&train);
+        if !self.full {
+            test.truncate(MEASURED_ROWS);
+        }
+        eprintln!("model         {}", path.display());
+        clock.lap("fetching");
+
+        let mut session = Session::open(&path, &self.device)?;
+        let task = TagTask::new(session.text()?, &test, &tags)?;
+        clock.lap("loading");
+
+        let before = measure(&task, &mut session, None, "before training")?;
+        clock.lap("before");
+
+        let rows = demo::pick(train, usize::from(self.rows), self.seed);
+        let data = self.out.join("train.jsonl");
+        demo::write_training_rows(&data, &rows, &tags)
+            .map_err(|source| CliError::Io { path: data.clone(), source })?;
+        let dataset = load_jsonl(&data, session.model.text.as_ref(), session.model.config.vocab, MAX_TOKENS)?;
+        let seed = self.seed;
+        let start = AdapterOptions { seed, ..AdapterOptions::default() };
+        let mut adapter = Adapter::fresh(session.llama.projections(), &start)?;
+        let base = session.base()?;
+        let memory = PeakMemory::watch();
+        let report = train::run(
+            &session.llama,
+            &mut session.runtime,
+            &mut adapter,
+            &base,
+            &dataset,
+            &self.options(),
+            &self.out,
+            &stop,
+        )?;
+        let peak_bytes = memory.bytes();
+        clock.lap("training");
+        if report.interrupted {
+            println!("{report}");
+            return Ok(());
+        }
+
+        let after = measure(&task, &mut session, Some(&adapter), "after training")?;
+        clock.lap("after");
+        let summary = Summary {
+            measured: Measured { before, after },
+            steps: report.steps,
+            losses: report.first_loss.zip(report.last_loss),
+            tokens_per_second: report.tokens as f64 / report.seconds,
+            counters: session.runtime.counters(),
+            peak_bytes,
+            phases: clock.laps,
+        };
+        println!("\n{summary}\nadapter in {}", self.out.join("adapter").display());
+        Ok(())
+    }
+
+    /// One pass in batches of 8, the settings the reference figures were made with.
+    fn options(&self) -> TrainOptions {
+        TrainOptions {
+            batch_rows: 8,
+            // The rows come in drawn order already.
+            shuffle: false,
+            epochs: 1,
+            adamw: AdamWOptions { lr: 1e-3, ..AdamWOptions::default() },
+            clip: Some(1.0),
+            schedule: Schedule::Linear,
+            warmup_steps: 4,
+            min_lr_ratio: 0.1,
+            seed: self.seed,
+            micro_tokens: self.micro_tokens,
+            ..TrainOptions::default()
+        }
+    }
+}
+
+fn measure(
+    task: &TagTask,
+    session: &mut Session,
+    adapter: Option<&Adapter>,
+    label: &str,
+) -> Result<Agreement, CliError> {
+    let mut progress = Progress::start(label, task.len(), "rows");
+    let agreement = task.measure(&mut session.subject(adapter), &mut |done| progress.at(done, ""))?;
+    drop(progress);
+    eprintln!("{label}: accuracy {:.1} %, macro-F1 {:.3}", 100.0 * agreement.accuracy, agreement.macro_f1);
+    Ok(agreement)
+}
+
+/// Times the phases.
+struct Clock {
+    last: Instant,
+    laps: Vec<(&'static str, std::time::Duration)>,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { last: Instant::now(), laps: Vec::new() }
+    }
+
+    /// Ends the phase called `name`.
+    fn lap(&mut self, name: &'static str) {
+        let now = Instant::now();
+        self.laps.push((name, now - self.last));
+        self.last = now;
+    }
+}

@@ -9,7 +9,6 @@ use super::device::DeviceArgs;
 use super::error::CliError;
 use super::progress::Progress;
 use super::session::Session;
-use crate::adapter::Adapter;
 use crate::data::load_jsonl;
 use crate::demo::{self, TagTask, TaggedApp};
 use crate::eval::{Subject, data_loss};
@@ -92,11 +91,4 @@ fn tag_rows(path: &Path) -> Result<Option<(Vec<TaggedApp>, Vec<String>)>, CliErr
     let own = demo::tags(&apps);
     let tags = if own.iter().all(|tag| bundled.contains(tag)) { bundled } else { own };
     Ok(Some((apps, tags)))
-}
-
-impl Session {
-    /// Reads an adapter for this model.
-    fn adapter(&self, path: &Path) -> Result<Adapter, CliError> {
-        Ok(Adapter::load(path, self.llama.projections(), &self.model)?)
-    }
 }

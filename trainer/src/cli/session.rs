@@ -6,7 +6,7 @@ use hexagon_runtime::{Runtime, RuntimeBuilder, RuntimeConfig};
 
 use super::device::DeviceArgs;
 use super::error::CliError;
-use crate::adapter::Adapter;
+use crate::adapter::{Adapter, BaseModel};
 use crate::architecture::Llama;
 use crate::eval::Subject;
 use crate::model_file::ModelFile;
@@ -41,6 +41,17 @@ impl Session {
     /// The model's tokenizer and template.
     pub fn text(&self) -> Result<&TextModel, CliError> {
         self.model.text.as_ref().ok_or_else(|| CliError::NoTokenizer { path: self.model.path.clone() })
+    }
+
+    /// How adapters name this model.
+    pub fn base(&self) -> Result<BaseModel, CliError> {
+        let name = self.model.path.display().to_string();
+        Ok(BaseModel { name, fingerprint: self.model.tensors.fingerprint()? })
+    }
+
+    /// Reads an adapter trained on this model.
+    pub fn adapter(&self, folder: &Path) -> Result<Adapter, CliError> {
+        Ok(Adapter::load(folder, self.llama.projections(), &self.base()?)?)
     }
 
     /// What an evaluation needs, beside the file.

@@ -160,3 +160,79 @@ fn probability(text: &str) -> Result<f64, String> {
 fn number(text: &str, wanted: &str, legal: impl Fn(f64) -> bool) -> Result<f64, String> {
     text.parse().ok().filter(|&number: &f64| number.is_finite() && legal(number)).ok_or_else(|| wanted.to_owned())
 }
+
+impl TrainArgs {
+    /// Trains, then says what was done and where it lies.
+    pub fn run(self) -> Result<(), CliError> {
+        let stop = interrupt::stop_flag();
+        let mut session = Session::open(&self.model, &self.device)?;
+        let base = session.base()?;
+        let text = session.model.text.as_ref();
+        let dataset = load_jsonl(&self.data, text, session.model.config.vocab, self.max_tokens)?;
+        let start = self.lora.options(self.seed);
+        let projections = session.llama.projections();
+        let mut adapter = match &self.init_adapter {
+            Some(folder) => Adapter::resume_from(folder, projections, &base, &start)?,
+            None => Adapter::fresh(projections, &start)?,
+        };
+        let report = train::run(
+            &session.llama,
+            &mut session.runtime,
+            &mut adapter,
+            &base,
+            &dataset,
+            &self.options(),
+            &self.out,
+            &stop,
+        )?;
+        println!("{report}");
+        Ok(())
+    }
+
+    fn options(&self) -> TrainOptions {
+        let optimizer = &self.optimizer;
+        TrainOptions {
+            batch_rows: self.batch_rows,
+            accumulate: self.accumulate,
+            shuffle: !self.no_shuffle,
+            steps: self.steps,
+            epochs: self.epochs,
+            adamw: AdamWOptions {
+                lr: optimizer.lr,
+                beta1: optimizer.beta1,
+                beta2: optimizer.beta2,
+                eps: optimizer.eps,
+                weight_decay: optimizer.weight_decay,
+            },
+            clip: (optimizer.clip > 0.0).then_some(optimizer.clip as f32),
+            schedule: match optimizer.schedule {
+                Decay::Constant => Schedule::Constant,
+                Decay::Linear => Schedule::Linear,
+                Decay::Cosine => Schedule::Cosine,
+            },
+            warmup_steps: optimizer.warmup_steps,
+            min_lr_ratio: optimizer.min_lr_ratio,
+            seed: self.seed,
+            activations: match self.activations {
+                Keep::Store => Activations::Store,
+                Keep::Recompute => Activations::Recompute,
+            },
+            overlap: self.overlap == Switch::On,
+            save_every: self.save_every,
+            micro_tokens: self.micro_tokens,
+            progress: true,
+        }
+    }
+}
+
+impl LoraArgs {
+    fn options(&self, seed: u64) -> AdapterOptions {
+        AdapterOptions {
+            rank: self.rank,
+            alpha: self.alpha.map(|alpha| alpha as f32),
+            dropout: self.dropout as f32,
+            targets: self.targets.clone(),
+            seed,
+        }
+    }
+}

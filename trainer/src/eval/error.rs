@@ -13,11 +13,14 @@ pub enum EvalError {
     )]
     NoChatTemplate,
     /// The chat template renders a question to no token.
-    #[error(
-        "the chat template gives a question and its answer no token in common: the template does not fit this tokenizer, \
-         use the model file they came in"
-    )]
+    #[error("the chat template renders a question to no token: the model file is damaged, download it again")]
     NoPrompt,
+    /// A token that belongs to the prompt and to an answer.
+    #[error(
+        "a token reaches from the prompt into an answer, so the answer cannot be scored: it may begin with white space; \
+         if not, the template does not fit this tokenizer, use the model file they came in"
+    )]
+    Seam,
     /// An answer renders to no token.
     #[error("an answer to choose from has no token of its own: every answer needs some text")]
     EmptyAnswer,

@@ -25,7 +25,7 @@ struct Wanted {
     id: u32,
 }
 
-/// Sum of the log-probabilities of each choice's scored tokens, `[question][choice]`, in nats. `done` is told how many
+/// Sum of the log-probabilities of each choice's tokens, `[question][choice]`, in nats. `done` is told how many
 /// questions are finished.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ pub fn best_choices(scores: &[Vec<f64>]) -> Vec<usize> {
 
 /// Tokens a question adds to a group. The last token of a choice is only predicted, never fed.
 fn cost(question: &Question, trunk: usize) -> usize {
-    let twigs: usize = question.choices.iter().map(|choice| choice.ids.len() - 1).sum();
+    let twigs: usize = question.choices.iter().map(|choice| choice.len() - 1).sum();
     question.prompt.len() - trunk + twigs
 }
 
@@ -103,10 +103,9 @@ fn tree(questions: &[Question], group: Range<usize>, trunk: usize) -> (Vec<Segme
         row += branch.len();
         let last = row - 1;
         for (number, choice) in question.choices.iter().enumerate() {
-            let (&end, fed) = choice.ids.split_last().expect("a choice has a token");
+            let fed = &choice[..choice.len() - 1];
             let predictor = |offset: usize| if offset == 0 { last } else { row + offset - 1 };
-            let predicted = fed.iter().chain([&end]).enumerate().skip(choice.scored_from);
-            wanted.extend(predicted.map(|(offset, &id)| Wanted {
+            wanted.extend(choice.iter().enumerate().map(|(offset, &id)| Wanted {
                 row: predictor(offset),
                 question: index,
                 choice: number,
@@ -148,11 +147,9 @@ fn add_log_probs(llama: &Llama, hidden: &[f32], wanted: &[Wanted], scores: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::Choice;
 
     fn question(prompt: &[u32], choices: &[&[u32]]) -> Question {
-        let choices = choices.iter().map(|ids| Choice { ids: ids.to_vec(), scored_from: 0 }).collect();
-        Question { prompt: prompt.to_vec(), choices }
+        Question { prompt: prompt.to_vec(), choices: choices.iter().map(|ids| ids.to_vec()).collect() }
     }
 
     #[test]

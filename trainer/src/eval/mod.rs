@@ -15,8 +15,7 @@ pub use greedy::greedy;
 pub use likelihood::{best_choices, choice_scores};
 pub use loss::{DataLoss, data_loss};
 pub use perplexity::{perplexity, token_nll};
-pub use prefix::shared_prefix;
-pub use question::{Choice, Question};
+pub use question::Question;
 
 use crate::adapter::Adapter;
 use crate::architecture::Llama;

@@ -1,14 +1,13 @@
 //! The token prefix that several prompts share.
 
 /// Length of the longest prefix all `rows` have in common; 0 without rows.
-pub fn shared_prefix<'a>(rows: impl IntoIterator<Item = &'a [u32]>) -> usize {
+pub(super) fn shared_prefix<'a>(rows: impl IntoIterator<Item = &'a [u32]>) -> usize {
     let mut rows = rows.into_iter();
     let Some(first) = rows.next() else { return 0 };
     rows.fold(first.len(), |shared, row| common_length(&first[..shared], row))
 }
 
-/// Length of the longest common prefix of two token sequences.
-pub fn common_length(a: &[u32], b: &[u32]) -> usize {
+fn common_length(a: &[u32], b: &[u32]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 

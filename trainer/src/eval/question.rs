@@ -1,89 +1,71 @@
 //! A question with a closed set of answers, as token ids.
 
-use crate::data::Sample;
-use crate::text::{Message, TextModel};
-
 use super::EvalError;
-use super::prefix::common_length;
-
-/// One way to go on after a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// Tokens after the prompt, the end-of-turn token included. Never empty.
-    pub ids: Vec<u32>,
-    /// Index of the first of them whose log-probability counts.
-    pub scored_from: usize,
-}
+use crate::data::{NO_TARGET, Sample};
+use crate::text::{Message, TextModel};
 
 /// A prompt and the answers to choose from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Tokens every choice starts from. Never empty.
+    /// Tokens every answer goes on from. Never empty.
     pub prompt: Vec<u32>,
-    /// The answers, in the order of the classes.
-    pub choices: Vec<Choice>,
+    /// Tokens of each answer, in the order of the classes, the end-of-turn token included. Never empty.
+    pub choices: Vec<Vec<u32>>,
 }
 
 impl Question {
-    /// Renders `user` and each of `answers` with the model's chat template and finds where the answers' tokens begin.
+    /// Renders `user` and each of `answers` with the model's chat template.
     ///
-    /// The tokens are those of the whole rendered conversation, which is what training sees: encoding an answer by
-    /// itself could split it differently. What follows the first end-of-turn token (a template's final newline) is left
-    /// out. Should a tokenizer ever join the end of the prompt with the start of an answer, the prompt is cut before
-    /// the joined token and that token is part of what is scored.
+    /// An answer's tokens are those that the whole rendered conversation has after its generation prompt, as in
+    /// training: encoding an answer by itself could split it differently. What follows the end-of-turn token (a
+    /// template's line break) is left out.
     ///
     /// # Errors
-    /// When the model has no chat template, or the conversation renders to nothing after the prompt.
+    /// No chat template, an answer without tokens, a token that reaches from the prompt into an answer.
     pub fn new(text: &TextModel, user: &str, answers: &[String]) -> Result<Question, EvalError> {
         let template = text.chat_template().ok_or(EvalError::NoChatTemplate)?;
-        let asked = [Message::new("user", user)];
-        let prompt = text.encode(&template.render(&asked, true)?, true)?;
+        let asked = Message::new("user", user);
+        let prompt = text.encode(&template.render(std::slice::from_ref(&asked), true)?, true)?;
         let conversations = answers
             .iter()
             .map(|answer| {
-                let [ask] = asked.clone();
-                let turns = [ask, Message::new("assistant", answer.as_str())];
+                let turns = [asked.clone(), Message::new("assistant", answer.as_str())];
                 Ok(text.encode(&template.render(&turns, false)?, true)?)
             })
             .collect::<Result<Vec<_>, EvalError>>()?;
-        Question::from_ids(&prompt, &conversations, text.eos())
+        Question::from_ids(prompt, &conversations, text.eos())
     }
 
-    /// The question whose generation prompt is `prompt` and whose whole conversations, one a choice, are
+    /// The question whose generation prompt is `prompt` and whose whole conversations, one an answer, are
     /// `conversations`; `end` is the end-of-turn token.
-    pub fn from_ids(prompt: &[u32], conversations: &[Vec<u32>], end: Option<u32>) -> Result<Question, EvalError> {
-        let starts: Vec<usize> = conversations.iter().map(|ids| common_length(ids, prompt)).collect();
-        let cut = starts.iter().copied().min().unwrap_or(prompt.len());
-        if cut == 0 {
-            return Err(EvalError::NoPrompt);
-        }
+    ///
+    /// # Errors
+    /// As [`Question::new`].
+    pub fn from_ids(prompt: Vec<u32>, conversations: &[Vec<u32>], end: Option<u32>) -> Result<Question, EvalError> {
         let choices = conversations
             .iter()
-            .zip(starts)
-            .map(|(ids, start)| {
-                let length = match ids[start..].iter().position(|&id| Some(id) == end) {
-                    Some(index) => start + index + 1,
-                    None => ids.len(),
-                };
-                if length == start {
-                    return Err(EvalError::EmptyAnswer);
-                }
-                Ok(Choice { ids: ids[cut..length].to_vec(), scored_from: start - cut })
+            .map(|ids| {
+                let answer = ids.strip_prefix(prompt.as_slice()).ok_or(EvalError::Seam)?;
+                let last = answer.iter().position(|&id| Some(id) == end);
+                let answer = &answer[..last.map_or(answer.len(), |last| last + 1)];
+                if answer.is_empty() { Err(EvalError::EmptyAnswer) } else { Ok(answer.to_vec()) }
             })
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Question { prompt: prompt[..cut].to_vec(), choices })
+        if prompt.is_empty() { Err(EvalError::NoPrompt) } else { Ok(Question { prompt, choices }) }
     }
 
-    /// The conversation that ends with choice number `choice`, its scored tokens as targets; row `line` of its source.
+    /// The conversation that ends with answer number `choice`, the answer's tokens as targets; row `line` of its source.
     ///
     /// # Panics
-    /// When there is no such choice.
+    /// When there is no such answer.
     pub fn sample(&self, choice: usize, line: usize) -> Sample {
-        let choice = &self.choices[choice];
-        let first = self.prompt.len() + choice.scored_from;
-        let ids: Vec<u32> = self.prompt.iter().chain(&choice.ids).copied().collect();
-        let labels = ids.iter().enumerate().map(|(t, &id)| if t < first { -100 } else { id as i32 }).collect();
-        Sample { ids, labels, line }
+        let answer = &self.choices[choice];
+        let masked = self.prompt.iter().map(|_| NO_TARGET);
+        Sample {
+            ids: self.prompt.iter().chain(answer).copied().collect(),
+            labels: masked.chain(answer.iter().map(|&id| id as i32)).collect(),
+            line,
+        }
     }
 }
 
@@ -96,34 +78,35 @@ mod tests {
     #[test]
     fn answers_end_with_the_end_of_turn_token() {
         let conversations = [vec![9, 8, 7, 5, END, 30], vec![9, 8, 7, 5, 6, END, 30]];
-        let question = Question::from_ids(&[9, 8, 7], &conversations, Some(END)).unwrap();
-        assert_eq!(question.prompt, [9, 8, 7]);
-        assert_eq!(question.choices[0], Choice { ids: vec![5, END], scored_from: 0 });
-        assert_eq!(question.choices[1], Choice { ids: vec![5, 6, END], scored_from: 0 });
+        let question = Question::from_ids(vec![9, 8, 7], &conversations, Some(END)).unwrap();
+        assert_eq!(question.choices, [vec![5, END], vec![5, 6, END]]);
+        let sample = question.sample(1, 3);
+        assert_eq!((sample.ids, sample.line), (vec![9, 8, 7, 5, 6, END], 3));
+        assert_eq!(sample.labels, [-100, -100, -100, 5, 6, END as i32]);
     }
 
     #[test]
     fn an_end_of_turn_token_inside_the_prompt_does_not_end_the_answer() {
-        let question = Question::from_ids(&[1, END, 1], &[vec![1, END, 1, 4, END]], Some(END)).unwrap();
-        assert_eq!(question.choices[0].ids, [4, END]);
+        let question = Question::from_ids(vec![1, END, 1], &[vec![1, END, 1, 4, END]], Some(END)).unwrap();
+        assert_eq!(question.choices, [[4, END]]);
     }
 
     #[test]
-    fn a_token_across_the_border_is_scored() {
-        // The second answer's first token swallows the last one of the prompt.
-        let conversations = [vec![9, 8, 7, 5, END], vec![9, 8, 77, END]];
-        let question = Question::from_ids(&[9, 8, 7], &conversations, Some(END)).unwrap();
-        assert_eq!(question.prompt, [9, 8]);
-        assert_eq!(question.choices[0], Choice { ids: vec![7, 5, END], scored_from: 1 });
-        assert_eq!(question.choices[1], Choice { ids: vec![77, END], scored_from: 0 });
-        let sample = question.sample(0, 3);
-        assert_eq!((sample.ids, sample.line), (vec![9, 8, 7, 5, END], 3));
-        assert_eq!(sample.labels, [-100, -100, -100, 5, END as i32]);
+    fn without_an_end_of_turn_token_all_of_the_rest_is_the_answer() {
+        let question = Question::from_ids(vec![1], &[vec![1, 4, 5]], None).unwrap();
+        assert_eq!(question.choices, [[4, 5]]);
+    }
+
+    #[test]
+    fn a_token_across_the_seam_is_an_error() {
+        // The conversation's third token swallowed the last one of the prompt.
+        let question = Question::from_ids(vec![9, 8, 7], &[vec![9, 8, 77, END]], Some(END));
+        assert!(matches!(question, Err(EvalError::Seam)));
     }
 
     #[test]
     fn nothing_to_score_is_an_error() {
-        assert!(matches!(Question::from_ids(&[9, 8], &[vec![9, 8]], Some(END)), Err(EvalError::EmptyAnswer)));
-        assert!(matches!(Question::from_ids(&[9, 8], &[vec![5, 8]], Some(END)), Err(EvalError::NoPrompt)));
+        assert!(matches!(Question::from_ids(vec![9, 8], &[vec![9, 8]], Some(END)), Err(EvalError::EmptyAnswer)));
+        assert!(matches!(Question::from_ids(vec![], &[vec![9, END]], Some(END)), Err(EvalError::NoPrompt)));
     }
 }
