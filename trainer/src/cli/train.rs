@@ -8,7 +8,7 @@ use super::device::DeviceArgs;
 use super::error::CliError;
 use super::interrupt;
 use super::session::Session;
-use crate::adapter::{Adapter, AdapterOptions, DEFAULT_ALPHA, DEFAULT_RANK};
+use crate::adapter::{Adapter, AdapterOptions};
 use crate::architecture::Activations;
 use crate::data::load_jsonl;
 use crate::optimizer::{AdamWOptions, Schedule};
