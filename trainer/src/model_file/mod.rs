@@ -6,10 +6,17 @@
 
 mod config;
 mod error;
+mod fingerprint;
+mod finite;
+mod folder;
+mod gguf;
+mod layout;
+mod source_file;
 mod tensor_source;
 
 pub use config::{Architecture, Llama3Scaling, ModelConfig, Rope};
 pub use error::ModelError;
+pub use gguf::GgufError;
 pub use tensor_source::TensorSource;
 
 use crate::text::TextModel;
@@ -32,6 +39,13 @@ impl ModelFile {
     /// Opens a `.gguf` file or a Hugging Face folder and checks everything that can be checked
     /// without reading the weights: sizes, names, shapes, types, token ids.
     pub fn open(path: &Path) -> Result<ModelFile, ModelError> {
-        Err(ModelError::Missing { path: path.into() })
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => folder::open(path),
+            Ok(_) => gguf::open(path),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(ModelError::Missing { path: path.into() })
+            }
+            Err(error) => Err(ModelError::read(path, error)),
+        }
     }
 }
