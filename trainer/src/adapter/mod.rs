@@ -3,6 +3,7 @@
 mod layout;
 mod peft;
 mod start;
+mod write;
 
 pub use layout::{Adapter, AdapterGrads, LoraPair, ProjectionShape};
 pub use peft::{AdapterError, BaseModel};

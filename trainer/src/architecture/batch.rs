@@ -4,6 +4,9 @@ use super::tape::Activations;
 use crate::nodes::DropoutKey;
 use std::ops::Range;
 
+/// The label of a token that is not a target.
+pub const NO_TARGET: i32 = -100;
+
 /// One row of training data. A batch packs sequences one after the other, without padding, so
 /// that padding cannot change a bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub struct Sequence {
 impl Sequence {
     /// Number of targets: labels other than −100, the first token's excepted (nothing predicts it).
     pub fn targets(&self) -> usize {
-        self.labels.iter().skip(1).filter(|&&l| l >= 0).count()
+        self.labels.iter().skip(1).filter(|&&l| l != NO_TARGET).count()
     }
 }
 

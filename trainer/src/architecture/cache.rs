@@ -1,6 +1,10 @@
 //! Keys and values of tokens already seen.
 
+use super::batch::Segment;
 use crate::model_file::ModelConfig;
+use crate::nodes::{AttentionShape, Visible, attend, cut};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Keys (after rope) and values of every layer, one row per token, in the order the tokens were
 /// appended. A row knows no position: rope was applied before it was stored.
@@ -62,9 +66,34 @@ impl KvCache {
         self.rows += tokens;
     }
 
-    /// Keys and values of one layer, per key/value head.
-    pub(super) fn layer(&self, layer: usize) -> (&[Vec<f32>], &[Vec<f32>]) {
-        let slots = layer * self.kv_heads..(layer + 1) * self.kv_heads;
-        (&self.keys[slots.clone()], &self.values[slots])
+    /// Attention of new tokens whose keys and values were just appended to `layer`: each segment
+    /// sees its context and itself. `queries` and the result are head-major `[heads][tokens][head_dim]`.
+    pub(super) fn attend(
+        &self,
+        layer: usize,
+        shape: AttentionShape,
+        queries: &[f32],
+        segments: &[Segment<'_>],
+        spans: &[Range<usize>],
+    ) -> Vec<f32> {
+        let (tokens, dim) = (spans.last().map_or(0, |s| s.end), self.head_dim);
+        let mut out = vec![0.0; queries.len()];
+        let tasks: Vec<_> = cut(&mut out, tokens, dim, spans).into_iter().flatten().enumerate().collect();
+        tasks.into_par_iter().for_each(|(task, out)| {
+            let (head, index) = (task / spans.len(), task % spans.len());
+            let slot = layer * self.kv_heads + head * self.kv_heads / shape.heads;
+            let visible = |rows: Range<usize>, causal| Visible {
+                keys: &self.keys[slot][rows.start * dim..rows.end * dim],
+                values: &self.values[slot][rows.start * dim..rows.end * dim],
+                causal,
+            };
+            let span = &spans[index];
+            let own = visible(self.rows + span.start..self.rows + span.end, true);
+            let context = segments[index].context.iter().map(|rows| visible(rows.clone(), false));
+            let pieces: Vec<_> = context.chain([own]).collect();
+            let queries = &queries[(head * tokens + span.start) * dim..(head * tokens + span.end) * dim];
+            attend(shape, queries, &pieces, out, &mut vec![0.0; span.len()]);
+        });
+        out
     }
 }

@@ -3,12 +3,14 @@
 mod batch;
 mod cache;
 mod layer;
+mod layer_backward;
 mod llama;
-mod request;
+mod load;
+mod pass;
 mod tape;
 mod targets;
 
-pub use batch::{BatchLoss, Segment, Sequence, StepOptions};
+pub use batch::{BatchLoss, NO_TARGET, Segment, Sequence, StepOptions};
 pub use cache::KvCache;
 pub use llama::Llama;
 pub use tape::Activations;
@@ -44,19 +46,6 @@ pub enum ArchitectureError {
         /// Canonical tensor name.
         name: String,
     },
-    /// A weight is NaN or infinite.
-    #[error(
-        "tensor `{name}` holds {value} at element {index}: the file is damaged, download the \
-         model again"
-    )]
-    NotFinite {
-        /// Canonical tensor name.
-        name: String,
-        /// The offending value.
-        value: f32,
-        /// Its flat index.
-        index: usize,
-    },
     /// A token id or label beyond the vocabulary.
     #[error(
         "token id {id} is outside the model's vocabulary of {vocab}: the data was tokenised for \
@@ -86,12 +75,6 @@ pub enum ArchitectureError {
         position: usize,
         /// The model's limit.
         max: usize,
-    },
-    /// The adapter names a projection the model does not have.
-    #[error("the adapter has a pair for `{name}`, which this model does not have")]
-    UnknownProjection {
-        /// Projection name.
-        name: String,
     },
     /// A segment names cache rows nobody has filled.
     #[error("a segment reads cache rows {start}..{end}, the cache has {rows} before it")]

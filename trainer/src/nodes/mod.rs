@@ -26,4 +26,7 @@ pub use product::{Matrix, MatrixMut, Threads, multiply};
 pub use reduce::{dot, sum_of_squares};
 pub use rms_norm::{rms_norm, rms_norm_backward, rms_norm_cost};
 pub use rope::Rotation;
+pub(crate) use rope::{inverse_frequencies, join_heads, split_heads};
+pub(crate) use attention::cut;
+pub(crate) use dropout::unit;
 pub use swiglu::{swiglu, swiglu_backward, swiglu_cost};

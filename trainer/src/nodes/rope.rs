@@ -18,8 +18,8 @@ pub(crate) fn inverse_frequencies(rope: &Rope, head_dim: usize) -> Vec<f64> {
 
 /// Llama 3: long waves are stretched by `factor`, short ones left alone, those between blended.
 fn stretch(inverse: f64, scaling: &Llama3Scaling) -> f64 {
-    let (factor, low, high) = (f64::from(scaling.factor), f64::from(scaling.low_freq), f64::from(scaling.high_freq));
-    let turns = scaling.original_max_positions as f64 * inverse / TAU;
+    let (factor, low, high) = (scaling.factor, scaling.low_freq, scaling.high_freq);
+    let turns = scaling.original_positions * inverse / TAU;
     if turns < low {
         inverse / factor
     } else if turns > high {
@@ -31,6 +31,7 @@ fn stretch(inverse: f64, scaling: &Llama3Scaling) -> f64 {
 }
 
 /// Cosines and sines of the tokens of one batch.
+#[derive(Default)]
 pub struct Rotation {
     tokens: usize,
     half: usize,
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn llama3_scaling_has_three_bands() {
-        let scaling = Llama3Scaling { factor: 32.0, low_freq: 1.0, high_freq: 4.0, original_max_positions: 64 };
+        let scaling = Llama3Scaling { factor: 32.0, low_freq: 1.0, high_freq: 4.0, original_positions: 64.0 };
         let of_turns = |turns: f64| turns * TAU / 64.0;
         assert!((stretch(of_turns(0.5), &scaling) - of_turns(0.5) / 32.0).abs() < 1e-12);
         assert!((stretch(of_turns(5.0), &scaling) - of_turns(5.0)).abs() < 1e-12);

@@ -8,5 +8,6 @@ mod progress;
 mod run;
 
 pub use error::TrainError;
-pub use options::{TrainOptions, DEFAULT_MICRO_TOKENS};
-pub use run::{TrainReport, run};
+pub use metrics::StepMetrics;
+pub use options::{DEFAULT_MICRO_TOKENS, TrainOptions};
+pub use run::{Run, TrainReport, run};

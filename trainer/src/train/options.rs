@@ -22,7 +22,7 @@ pub struct TrainOptions {
     /// Optimizer settings.
     pub adamw: AdamWOptions,
     /// Largest gradient norm; None = no clipping.
-    pub clip: Option<f32>,
+    pub clip: Option<f64>,
     /// Learning-rate schedule.
     pub schedule: Schedule,
     /// Warm-up steps.
