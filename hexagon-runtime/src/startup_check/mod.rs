@@ -29,7 +29,12 @@ pub(crate) struct Effort {
 }
 
 /// Checks every route and takes from the device what fails, with the reason.
-pub(crate) fn check(npu: &mut Npu, projections: &[Projection], routes: &mut [Routes], effort: &Effort) {
+pub(crate) fn check(
+    npu: &mut Npu,
+    projections: &[Projection],
+    routes: &mut [Routes],
+    effort: &Effort,
+) {
     let mut seen = HashSet::new();
     for (projection, routes) in projections.iter().zip(routes) {
         for direction in Direction::ALL {
@@ -44,8 +49,12 @@ pub(crate) fn check(npu: &mut Npu, projections: &[Projection], routes: &mut [Rou
                     continue;
                 }
             };
-            let shape: (Direction, Precision, usize, usize) =
-                (direction, projection.weight.precision(), projection.out, projection.in_);
+            let shape: (Direction, Precision, usize, usize) = (
+                direction,
+                projection.weight.precision(),
+                projection.out,
+                projection.in_,
+            );
             if seen.insert(shape) {
                 check_buckets(npu, projection, direction, route, &first, effort);
             }
@@ -67,7 +76,14 @@ fn compare(
     let Some((_, planned)) = route.choose(PATTERN_ROWS) else {
         return Err("no plan".to_owned());
     };
-    let reference = Reference::compute(projection, direction, &rows, &buffer.exponents, planned.partial_length, threads);
+    let reference = Reference::compute(
+        projection,
+        direction,
+        &rows,
+        &buffer.exponents,
+        planned.partial_length,
+        threads,
+    );
     let mut answers = vec![0.0; PATTERN_ROWS * output_width];
     buffer.read(&mut answers);
     for row in (0..PATTERN_ROWS).filter(|row| !overflowing.contains(row)) {
@@ -144,10 +160,19 @@ fn compute(
 ) -> Result<(RequestBuffer, Vec<usize>), String> {
     let (input_width, output_width) = direction.widths(projection.out, projection.in_);
     let mut buffer = RequestBuffer::default();
-    buffer.fill(rows, count, input_width, output_width).map_err(|_| "the check's own rows are not finite".to_owned())?;
+    buffer
+        .fill(rows, count, input_width, output_width)
+        .map_err(|_| "the check's own rows are not finite".to_owned())?;
     let nothing_forced = std::iter::empty();
     let overflowing = npu
-        .run(projection, direction, route, &mut buffer, nothing_forced, &mut Counters::default())
+        .run(
+            projection,
+            direction,
+            route,
+            &mut buffer,
+            nothing_forced,
+            &mut Counters::default(),
+        )
         .map_err(|fault: DeviceFault| fault.to_string())?;
     Ok((buffer, overflowing))
 }
