@@ -176,3 +176,170 @@ fn compute(
         .map_err(|fault: DeviceFault| fault.to_string())?;
     Ok((buffer, overflowing))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{DeviceKind, RuntimeConfig};
+    use crate::device::{ModelPool, Variant};
+    use crate::faults::Faults;
+    use crate::kernels::Kernels;
+    use crate::planner;
+    use crate::route::Planned;
+    use crate::weight::Weight;
+    use crate::{Overflow, WeightData};
+
+    const SIZE: usize = 96;
+
+    struct Case {
+        projections: Vec<Projection>,
+        routes: Vec<Routes>,
+        kernels: Kernels,
+        config: RuntimeConfig,
+    }
+
+    fn case(precision: Precision, checked: bool) -> Case {
+        let device = DeviceKind::Model { checked };
+        let config = RuntimeConfig {
+            device,
+            precision,
+            threads: 1,
+            token_buckets: vec![32, 64],
+            ..RuntimeConfig::default()
+        };
+        let weights: Vec<f32> = (0..SIZE * SIZE)
+            .map(|i| ((i * 37 % 211) as f32 - 105.0) * 1e-3)
+            .collect();
+        let resident =
+            Weight::resident("w", SIZE, SIZE, WeightData::F32(&weights), precision).unwrap();
+        let projection = Projection {
+            name: "w".into(),
+            out: SIZE,
+            in_: SIZE,
+            weight: resident.weight,
+            misfit: None,
+        };
+        let projections = vec![projection];
+        let kernels = Kernels::verify().unwrap();
+        let routes = planner::plan(&projections, &kernels, &config, &Faults::default());
+        Case {
+            projections,
+            routes,
+            kernels,
+            config,
+        }
+    }
+
+    impl Case {
+        fn alter(
+            &mut self,
+            bucket: usize,
+            direction: Direction,
+            alter: impl Fn(&Kernels, &mut kernel_gen::Plan),
+        ) {
+            let decision = &mut self.routes[0][direction as usize].decisions[bucket];
+            let planned = decision.outcome.as_ref().unwrap();
+            let mut plan = planned.plan.clone();
+            alter(&self.kernels, &mut plan);
+            let partial_length = planned.partial_length;
+            decision.outcome = Ok(Arc::new(Planned {
+                for_device: (&plan).into(),
+                plan,
+                partial_length,
+            }));
+        }
+
+        /// The reasons of (direction, bucket) after the check; empty where the device stays.
+        fn check(&mut self) -> [[String; 2]; 2] {
+            let checked = self.config.device == DeviceKind::Model { checked: true };
+            let pool = ModelPool::open(
+                Variant::select(checked),
+                1,
+                self.config.vtcm_bytes,
+                Overflow::default(),
+            )
+            .unwrap();
+            let effort = Effort {
+                bucket_products: 1 << 30,
+                threads: 1,
+            };
+            check(
+                &mut Npu::new(pool),
+                &self.projections,
+                &mut self.routes,
+                &effort,
+            );
+            let reason =
+                |d: &crate::route::Decision| d.outcome.as_ref().err().cloned().unwrap_or_default();
+            self.routes[0]
+                .each_ref()
+                .map(|route| [0, 1].map(|bucket| reason(&route.decisions[bucket])))
+        }
+    }
+
+    #[test]
+    fn a_sound_kernel_passes() {
+        for precision in [Precision::F16, Precision::Q8] {
+            for checked in [false, true] {
+                assert_eq!(
+                    case(precision, checked).check(),
+                    <[[String; 2]; 2]>::default()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_computes_something_else_is_refused_with_numbers() {
+        let mut case = case(Precision::Q8, false);
+        for bucket in [0, 1] {
+            // The weight is square, so the other direction's kernel runs and gives X·W for X·Wᵀ.
+            case.alter(bucket, Direction::Forward, |kernels, plan| {
+                let other = kernels.of(Direction::InputGrad, Precision::Q8).unwrap();
+                let axes: Vec<u32> = plan.axes.iter().map(|axis| axis.extent).collect();
+                *plan = kernel_gen::plan::solve(other, plan.arch, &axes, 8 << 20).unwrap();
+            });
+        }
+        let [forward, input_grad] = case.check();
+        for reason in forward {
+            assert!(
+                reason.contains("start-up check: row 0, column") && reason.contains("±"),
+                "{reason}"
+            );
+        }
+        assert_eq!(input_grad, <[String; 2]>::default());
+    }
+
+    #[test]
+    fn a_bucket_with_other_bits_is_refused() {
+        let mut case = case(Precision::F16, false);
+        case.alter(1, Direction::InputGrad, |kernels, plan| {
+            // Three partial sums where the other bucket has one.
+            let kernel = kernels.of(Direction::InputGrad, Precision::F16).unwrap();
+            let axes: Vec<u32> = plan.axes.iter().map(|axis| axis.extent).collect();
+            *plan =
+                kernel_gen::Plan::with_tunables(kernel, plan.arch, &axes, 8 << 20, &[32, 32, 32])
+                    .unwrap();
+        });
+        let [forward, [small, large]] = case.check();
+        assert_eq!(forward, <[String; 2]>::default());
+        assert_eq!(small, "");
+        assert!(large.contains("other bits"), "{large}");
+    }
+
+    #[test]
+    fn a_trap_of_the_checked_model_is_the_reason_with_its_place() {
+        let mut case = case(Precision::Q8, true);
+        case.alter(0, Direction::Forward, |_, plan| {
+            // One tile where three are packed.
+            plan.windows[0].stage_bytes = 2048;
+        });
+        let [[small, _], _] = case.check();
+        assert!(
+            small.contains("stopped the kernel") && small.contains("forward_q8.rs:"),
+            "{small}"
+        );
+    }
+}
