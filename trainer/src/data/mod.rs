@@ -11,5 +11,5 @@ pub use error::{DataError, RowError};
 pub use load::load_jsonl;
 pub use sample::{Dataset, NO_TARGET, Sample};
 
-//T #[cfg(test)]
-//T mod tests;
+#[cfg(test)]
+mod tests;

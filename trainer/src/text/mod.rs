@@ -14,5 +14,7 @@ pub use message::Message;
 pub use model::{SpecialTokens, TextModel};
 pub use template::ChatTemplate;
 
-//T #[cfg(test)]
-//T mod tests;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod tiny;

@@ -8,7 +8,6 @@ use std::path::Path;
 /// The keys that matter; all others describe training or serving.
 #[derive(Deserialize)]
 struct Raw {
-    model_type: Option<String>,
     hidden_size: Option<usize>,
     num_hidden_layers: Option<usize>,
     num_attention_heads: Option<usize>,

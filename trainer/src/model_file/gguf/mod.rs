@@ -41,9 +41,11 @@ pub(super) fn open(path: &Path) -> Result<ModelFile, ModelError> {
     })
 }
 
-//T #[cfg(test)]
-//T mod built;
-//T #[cfg(test)]
-//T mod hostile_tests;
-//T #[cfg(test)]
-//T mod tests;
+#[cfg(test)]
+mod built;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod real_tests;
+#[cfg(test)]
+mod tests;
