@@ -15,7 +15,7 @@ use crate::data::load_jsonl;
 use crate::demo::{self, Measured, PeakMemory, Summary, TagTask};
 use crate::eval::Agreement;
 use crate::optimizer::{AdamWOptions, Schedule};
-use crate::train::{self, DEFAULT_MICRO_TOKENS, TrainOptions};
+use crate::train::{self, DEFAULT_MICRO_TOKENS, Run, TrainOptions};
 
 /// Rows of the test split that are measured unless all are asked for.
 const MEASURED_ROWS: usize = 120;
@@ -81,20 +81,19 @@ impl DemoArgs {
         let mut adapter = Adapter::fresh(session.llama.projections(), &start)?;
         let base = session.base()?;
         let memory = PeakMemory::watch();
-        let report = train::run(
-            &session.llama,
-            &mut session.runtime,
-            &mut adapter,
-            &base,
-            &dataset,
-            &self.options(),
-            &self.out,
-            &stop,
-        )?;
+        let run = Run {
+            folder: &self.out,
+            llama: &session.llama,
+            base: &base,
+            dataset: &dataset,
+            options: &self.options(),
+            interrupt: &stop,
+        };
+        let report = train::run(&run, &mut session.runtime, &mut adapter)?;
         let peak_bytes = memory.bytes();
         clock.lap("training");
         if report.interrupted {
-            println!("{report}");
+            super::train::print(&report, &session.runtime.counters());
             return Ok(());
         }
 
@@ -103,13 +102,13 @@ impl DemoArgs {
         let summary = Summary {
             measured: Measured { before, after },
             steps: report.steps,
-            losses: report.first_loss.zip(report.last_loss),
-            tokens_per_second: report.tokens as f64 / report.seconds,
+            losses: report.first_loss().zip(report.last_loss()),
+            tokens_per_second: report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE),
             counters: session.runtime.counters(),
             peak_bytes,
             phases: clock.laps,
         };
-        println!("\n{summary}\nadapter in {}", self.out.join("adapter").display());
+        println!("\n{summary}  adapter                     {}", report.adapter.display());
         Ok(())
     }
 

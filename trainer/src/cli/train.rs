@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use hexagon_runtime::Counters;
 
 use super::device::DeviceArgs;
 use super::error::CliError;
@@ -12,7 +13,7 @@ use crate::adapter::{Adapter, AdapterOptions};
 use crate::architecture::Activations;
 use crate::data::load_jsonl;
 use crate::optimizer::{AdamWOptions, Schedule};
-use crate::train::{self, DEFAULT_MICRO_TOKENS, TrainOptions};
+use crate::train::{self, DEFAULT_MICRO_TOKENS, Run, TrainOptions, TrainReport};
 
 /// Flags of `permafrost train`.
 #[derive(Args, Debug)]
@@ -175,17 +176,16 @@ impl TrainArgs {
             Some(folder) => Adapter::resume_from(folder, projections, &base, &start)?,
             None => Adapter::fresh(projections, &start)?,
         };
-        let report = train::run(
-            &session.llama,
-            &mut session.runtime,
-            &mut adapter,
-            &base,
-            &dataset,
-            &self.options(),
-            &self.out,
-            &stop,
-        )?;
-        println!("{report}");
+        let run = Run {
+            folder: &self.out,
+            llama: &session.llama,
+            base: &base,
+            dataset: &dataset,
+            options: &self.options(),
+            interrupt: &stop,
+        };
+        let report = train::run(&run, &mut session.runtime, &mut adapter)?;
+        print(&report, &session.runtime.counters());
         Ok(())
     }
 
@@ -223,6 +223,22 @@ impl TrainArgs {
             progress: true,
         }
     }
+}
+
+/// Says how far the run got, what it cost and where the result lies.
+pub(super) fn print(report: &TrainReport, counters: &Counters) {
+    if report.interrupted {
+        println!("stopped by Ctrl-C after step {} of {}", report.steps, report.total_steps);
+    }
+    println!("steps         {}", report.steps);
+    if let Some((first, last)) = report.first_loss().zip(report.last_loss()) {
+        println!("loss          {first:.6} → {last:.6}");
+    }
+    println!("tokens/s      {:.0}", report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE));
+    println!("NPU requests  {} forward, {} input gradient", counters.forward, counters.input_grad);
+    println!("rows retried  {}", counters.rows_retried);
+    println!("fallbacks     {}", counters.fallbacks);
+    println!("adapter       {}", report.adapter.display());
 }
 
 impl LoraArgs {
