@@ -207,10 +207,10 @@ impl Llama {
         head_log_probs(self.head(), hidden, wanted)
     }
 
-    /// Logits of one final-normed hidden row.
-    pub fn head_logits(&self, hidden_row: &[f32]) -> Vec<f32> {
-        let mut logits = vec![0.0; self.config.vocab];
-        head_logits(self.head(), hidden_row, &mut logits);
+    /// Logits `[rows, vocab]` of final-normed hidden rows `[rows, hidden]`.
+    pub fn head_logits(&self, hidden: &[f32]) -> Vec<f32> {
+        let mut logits = vec![0.0; hidden.len() / self.config.hidden * self.config.vocab];
+        head_logits(self.head(), hidden, &mut logits);
         logits
     }
 

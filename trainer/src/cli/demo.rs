@@ -50,7 +50,6 @@ pub(super) struct DemoArgs {
 impl DemoArgs {
     /// Measures, trains, measures again, and prints the summary.
     pub fn run(self) -> Result<(), CliError> {
-        let stop = interrupt::stop_flag();
         let mut clock = Clock::start();
         let path = match &self.model {
             Some(path) => path.clone(),
@@ -81,6 +80,7 @@ impl DemoArgs {
         let mut adapter = Adapter::fresh(session.llama.projections(), &start)?;
         let base = session.base()?;
         let memory = PeakMemory::watch();
+        let stop = interrupt::stop_flag();
         let run = Run {
             folder: &self.out,
             llama: &session.llama,

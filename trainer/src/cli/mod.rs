@@ -12,10 +12,10 @@ mod progress;
 mod session;
 mod train;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use miette::IntoDiagnostic;
 
 /// LoRA fine-tuning on the phone's NPU: every product with a frozen weight, forward and backward, runs there.
 #[derive(Debug, Parser)]
@@ -50,11 +50,25 @@ pub fn main() -> ExitCode {
         Command::Fetch(args) => args.run(),
         Command::Plan(args) => args.run(),
     };
-    match result.into_diagnostic() {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(report) => {
-            eprintln!("{report:?}");
+        Err(error) => {
+            eprintln!("{:?}", miette::Report::msg(whole_message(&error)));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error's text with those of its causes that it does not quote already.
+fn whole_message(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let reason = error.to_string();
+        if !text.contains(&reason) {
+            text = format!("{text}: {reason}");
+        }
+        cause = error.source();
+    }
+    text
 }

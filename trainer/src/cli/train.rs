@@ -75,22 +75,22 @@ pub(super) struct TrainArgs {
 #[derive(Args, Debug)]
 struct OptimizerArgs {
     /// Learning rate at the end of the warm-up.
-    #[arg(long, default_value_t = 1e-3, value_parser = not_negative)]
+    #[arg(long, default_value_t = 1e-3, value_parser = not_negative, allow_negative_numbers = true)]
     lr: f64,
     /// Decay of the mean gradient.
-    #[arg(long, default_value_t = 0.9, value_parser = below_one)]
+    #[arg(long, default_value_t = 0.9, value_parser = below_one, allow_negative_numbers = true)]
     beta1: f64,
     /// Decay of the mean squared gradient.
-    #[arg(long, default_value_t = 0.999, value_parser = below_one)]
+    #[arg(long, default_value_t = 0.999, value_parser = below_one, allow_negative_numbers = true)]
     beta2: f64,
     /// Added to the root of the mean squared gradient.
-    #[arg(long, default_value_t = 1e-8, value_parser = not_negative)]
+    #[arg(long, default_value_t = 1e-8, value_parser = not_negative, allow_negative_numbers = true)]
     eps: f64,
     /// Decoupled weight decay.
-    #[arg(long, default_value_t = 0.0, value_parser = not_negative)]
+    #[arg(long, default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true)]
     weight_decay: f64,
     /// Largest norm of the gradient; 0 switches clipping off.
-    #[arg(long, default_value_t = 1.0, value_parser = not_negative)]
+    #[arg(long, default_value_t = 1.0, value_parser = not_negative, allow_negative_numbers = true)]
     clip: f64,
     /// How the learning rate goes on after the warm-up.
     #[arg(long, value_enum, default_value_t = Decay::Constant)]
@@ -99,7 +99,7 @@ struct OptimizerArgs {
     #[arg(long, default_value_t = 0)]
     warmup_steps: usize,
     /// Share of the learning rate at which linear and cosine end.
-    #[arg(long, default_value_t = 0.0, value_parser = probability)]
+    #[arg(long, default_value_t = 0.0, value_parser = probability, allow_negative_numbers = true)]
     min_lr_ratio: f64,
 }
 
@@ -110,10 +110,10 @@ struct LoraArgs {
     #[arg(long, value_parser = positive)]
     rank: Option<usize>,
     /// The adapter's product is scaled by alpha / rank [default: 32].
-    #[arg(long, value_parser = not_negative)]
+    #[arg(long, value_parser = not_negative, allow_negative_numbers = true)]
     alpha: Option<f64>,
     /// Probability with which an input of A is dropped in training.
-    #[arg(long, default_value_t = 0.0, value_parser = below_one)]
+    #[arg(long, default_value_t = 0.0, value_parser = below_one, allow_negative_numbers = true)]
     dropout: f64,
     /// Projections that get an adapter, by the last part of their name, separated by commas [default: all].
     #[arg(long, value_delimiter = ',')]
@@ -165,7 +165,6 @@ fn number(text: &str, wanted: &str, legal: impl Fn(f64) -> bool) -> Result<f64, 
 impl TrainArgs {
     /// Trains, then says what was done and where it lies.
     pub fn run(self) -> Result<(), CliError> {
-        let stop = interrupt::stop_flag();
         let mut session = Session::open(&self.model, &self.device)?;
         let base = session.base()?;
         let text = session.model.text.as_ref();
@@ -176,6 +175,7 @@ impl TrainArgs {
             Some(folder) => Adapter::resume_from(folder, projections, &base, &start)?,
             None => Adapter::fresh(projections, &start)?,
         };
+        let stop = interrupt::stop_flag();
         let run = Run {
             folder: &self.out,
             llama: &session.llama,

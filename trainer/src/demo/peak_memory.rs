@@ -3,21 +3,16 @@
 use std::fs;
 
 /// Watches the process's resident set, the memory it really occupies.
-pub struct PeakMemory {
-    /// Whether the kernel forgot what came before [`PeakMemory::watch`].
-    fresh: bool,
-}
+pub struct PeakMemory(());
 
 impl PeakMemory {
-    /// Starts watching. Where the kernel allows it (Linux), the peak so far is forgotten.
+    /// Starts watching: the peak so far is forgotten. A system that does not allow that (anything but Linux) goes on
+    /// counting from the start of the process, which can only be more.
     pub fn watch() -> PeakMemory {
-        PeakMemory { fresh: fs::write("/proc/self/clear_refs", "5").is_ok() }
-    }
-
-    /// Whether [`PeakMemory::bytes`] counts from [`PeakMemory::watch`] on; if not, it counts from the start of the
-    /// process.
-    pub fn is_fresh(&self) -> bool {
-        self.fresh
+        if let Err(error) = fs::write("/proc/self/clear_refs", "5") {
+            tracing::debug!("the memory peak counts from the start of the process: {error}");
+        }
+        PeakMemory(())
     }
 
     /// The peak in bytes; nothing on systems without `/proc`.

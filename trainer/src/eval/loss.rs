@@ -7,6 +7,8 @@ use crate::data::Sample;
 
 /// Tokens that go through the model together.
 const GROUP_TOKENS: usize = 768;
+/// Rows of logits held at a time.
+const LOGIT_ROWS: usize = 64;
 
 /// Sums over the targets of a data set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,8 +60,11 @@ pub fn data_loss(
         let log_probs = subject.llama.log_probs(&outputs, &wanted);
         sum.sum_nll -= log_probs.iter().map(|row| f64::from(row[0])).sum::<f64>();
         sum.targets += targets.len();
-        for (output, target) in outputs.chunks_exact(width).zip(targets) {
-            sum.hits += usize::from(likeliest(&subject.llama.head_logits(output))? == target);
+        for (outputs, targets) in outputs.chunks(LOGIT_ROWS * width).zip(targets.chunks(LOGIT_ROWS)) {
+            let logits = subject.llama.head_logits(outputs);
+            for (logits, &target) in logits.chunks_exact(subject.llama.config().vocab).zip(targets) {
+                sum.hits += usize::from(likeliest(logits)? == target);
+            }
         }
         start = end;
         done(end);
