@@ -1,1 +1,46 @@
-//! hexagon-runtime
+//! Products with frozen weights, forward and backward, on the Hexagon NPU.
+//!
+//! A [`RuntimeBuilder`] takes the weights of a model, keeps **one** resident copy of each ([`Precision`]) and starts a
+//! [`Runtime`]: a planner decides for every (projection, [`Direction`], token bucket) whether the device can compute it
+//! and checks a few rows against the CPU float path; what is unsupported or fails goes to that path, counted in
+//! [`Counters`]. [`Runtime::submit`] hands one request to the service thread and returns a [`Ticket`], so that the
+//! caller can work until it needs the result.
+//!
+//! Rows are scaled by a power of two before they are rounded to FP16; a row whose partial sums leave FP16 is sent again
+//! with a smaller scale. Each row's result depends on that row, the weight and the plan's split of the contraction
+//! alone: batching, thread count and the speed of the functional model never change a bit.
+
+mod arch;
+mod buffer;
+mod builder;
+mod config;
+mod counters;
+mod direction;
+mod engine;
+mod error;
+mod faults;
+mod float_path;
+mod gemm_call;
+mod plan_table;
+mod precision;
+mod projection;
+mod request_buffer;
+mod row_scale;
+mod runtime;
+mod service;
+mod ticket;
+mod weight;
+
+pub use arch::Arch;
+pub use builder::RuntimeBuilder;
+pub use config::{DeviceKind, Overflow, RuntimeConfig};
+pub use counters::Counters;
+pub use direction::Direction;
+pub use error::RuntimeError;
+pub use faults::{FAULTS_VARIABLE, Faults};
+pub use plan_table::PlanTable;
+pub use precision::Precision;
+pub use projection::ProjectionId;
+pub use runtime::Runtime;
+pub use ticket::Ticket;
+pub use weight::{Q8_BLOCK_BYTES, WeightData};

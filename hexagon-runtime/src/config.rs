@@ -1,0 +1,75 @@
+use crate::faults::Faults;
+use crate::{Arch, Precision};
+
+/// Where products with frozen weights are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// The CPU float path: f32 GEMM on the effective weights.
+    Cpu,
+    /// The emitted kernels on the in-process functional model of the NPU.
+    Model {
+        /// `true`: the sanitizing model (poisoned VTCM, deferred DMA, traps). `false`: SIMD bodies, the same bits.
+        checked: bool,
+    },
+}
+
+/// What the functional model writes where an HMX result does not fit FP16; the sources disagree about the chip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// Exponent-31 patterns, then ±0x7FFF.
+    #[default]
+    Saturate7fff,
+    /// ±0x7BFF (±65504), which looks like a value.
+    Clamp7bff,
+    /// IEEE ±Inf.
+    Infinity,
+}
+
+impl Overflow {
+    /// All three behaviours, for tests.
+    pub const ALL: [Overflow; 3] = [
+        Overflow::Saturate7fff,
+        Overflow::Clamp7bff,
+        Overflow::Infinity,
+    ];
+}
+
+/// Everything a [`crate::RuntimeBuilder`] needs to know before the first weight.
+#[derive(Clone, Debug)]
+pub struct RuntimeConfig {
+    /// The device.
+    pub device: DeviceKind,
+    /// How weights are kept; [`Precision::F32`] needs [`DeviceKind::Cpu`].
+    pub precision: Precision,
+    /// Host threads that compute (at least 1). The number never changes a bit.
+    pub threads: usize,
+    /// Token counts plans are made for. Requests use the smallest bucket that holds them; larger ones are split.
+    pub token_buckets: Vec<usize>,
+    /// Architecture plans are made for.
+    pub arch: Arch,
+    /// VTCM the planner may use, in bytes (phone parts: 8 MiB).
+    pub vtcm_bytes: u32,
+    /// Overflow behaviour of the functional model.
+    pub overflow: Overflow,
+    /// Faults for tests; those in the environment variable `PERMAFROST_FAULTS` are added to these.
+    pub faults: Faults,
+    /// Compare a few rows of every projection with the CPU float path before the first request.
+    pub startup_check: bool,
+}
+
+impl Default for RuntimeConfig {
+    /// Fast functional model, Q8, every core, V79 with 8 MiB of VTCM, start-up check on.
+    fn default() -> Self {
+        RuntimeConfig {
+            device: DeviceKind::Model { checked: false },
+            precision: Precision::Q8,
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            token_buckets: vec![32, 128, 512, 2048],
+            arch: Arch::V79,
+            vtcm_bytes: 8 << 20,
+            overflow: Overflow::default(),
+            faults: Faults::default(),
+            startup_check: true,
+        }
+    }
+}

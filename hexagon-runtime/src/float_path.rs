@@ -1,0 +1,212 @@
+//! The CPU float path: both directions in f32 on the effective weights, dequantised chunk-wise from the resident copy.
+
+use crate::Direction;
+use crate::gemm_call::{Strided, multiply};
+use crate::weight::{TILE, Weight};
+
+/// Weights dequantised at once: 1 MiB of f32, so that a chunk is still in the second-level cache when it is multiplied.
+const CHUNK_VALUES: usize = 256 << 10;
+
+/// Scratch and thread count of the CPU float path.
+pub(crate) struct FloatPath {
+    threads: usize,
+    scratch: Vec<f32>,
+}
+
+/// Rows of the caller: `rows` rows of a fixed width, `stride` values apart.
+#[derive(Clone, Copy)]
+pub(crate) struct InputRows<'a> {
+    pub values: &'a [f32],
+    pub rows: usize,
+    pub stride: usize,
+}
+
+/// Where results go, `stride` values apart.
+pub(crate) struct OutputRows<'a> {
+    pub values: &'a mut [f32],
+    pub stride: usize,
+}
+
+impl FloatPath {
+    pub fn new(threads: usize) -> FloatPath {
+        FloatPath {
+            threads,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Computes the product of `input` with a weight of `out` × `in_` and overwrites `output`.
+    pub fn run(
+        &mut self,
+        weight: &Weight,
+        (out, in_): (usize, usize),
+        direction: Direction,
+        input: InputRows<'_>,
+        output: OutputRows<'_>,
+    ) {
+        if input.rows == 0 {
+            return;
+        }
+        if let Weight::F32(rows) = weight {
+            let w = Strided::rows(rows.values(), out, in_, in_);
+            self.product(direction, input, output, w, 0, false);
+            return;
+        }
+        let chunk = (CHUNK_VALUES / in_ / TILE * TILE).max(TILE).min(out);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        if scratch.len() < chunk * in_ {
+            scratch.resize(chunk * in_, 0.0);
+        }
+        let values = output.values;
+        for first in (0..out).step_by(chunk) {
+            let last = (first + chunk).min(out);
+            let dense = &mut scratch[..(last - first) * in_];
+            weight.dequantise(first..last, dense);
+            let w = Strided::rows(dense, last - first, in_, in_);
+            let output = OutputRows {
+                values,
+                stride: output.stride,
+            };
+            self.product(direction, input, output, w, first, first > 0);
+        }
+        self.scratch = scratch;
+    }
+
+    /// Output features `first..` of a product; `w` holds their rows.
+    fn product(
+        &self,
+        direction: Direction,
+        input: InputRows<'_>,
+        output: OutputRows<'_>,
+        w: Strided<'_, f32>,
+        first: usize,
+        later_chunk: bool,
+    ) {
+        match direction {
+            Direction::Forward => {
+                let x = Strided::rows(input.values, input.rows, w.columns, input.stride);
+                multiply(
+                    &mut output.values[first..],
+                    output.stride,
+                    false,
+                    x,
+                    w.transposed(),
+                    self.threads,
+                );
+            }
+            Direction::InputGrad => {
+                let dy = Strided::rows(&input.values[first..], input.rows, w.rows, input.stride);
+                multiply(
+                    output.values,
+                    output.stride,
+                    later_chunk,
+                    dy,
+                    w,
+                    self.threads,
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Precision, WeightData};
+
+    fn noise(len: usize, seed: u32) -> Vec<f32> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    /// Several chunks, tails in every extent, strides wider than the rows.
+    #[test]
+    fn matches_a_plain_sum_in_both_directions_and_every_precision() {
+        let (out, in_, rows) = (301, 1100, 5);
+        let values = noise(out * in_, 1);
+        for precision in [Precision::F32, Precision::F16, Precision::Q8] {
+            let weight = Weight::resident("w", out, in_, WeightData::F32(&values), precision)
+                .unwrap()
+                .weight;
+            let mut effective = vec![0.0; out * in_];
+            weight.dequantise(0..out, &mut effective);
+            for direction in Direction::ALL {
+                let (from, to) = direction.widths(out, in_);
+                let input = noise(rows * (from + 3), 2);
+                let mut output = vec![f32::NAN; rows * (to + 5)];
+                FloatPath::new(2).run(
+                    &weight,
+                    (out, in_),
+                    direction,
+                    InputRows {
+                        values: &input,
+                        rows,
+                        stride: from + 3,
+                    },
+                    OutputRows {
+                        values: &mut output,
+                        stride: to + 5,
+                    },
+                );
+                for r in 0..rows {
+                    for c in 0..to {
+                        let sum: f64 = (0..from)
+                            .map(|i| {
+                                let w = match direction {
+                                    Direction::Forward => effective[c * in_ + i],
+                                    Direction::InputGrad => effective[i * in_ + c],
+                                };
+                                f64::from(input[r * (from + 3) + i]) * f64::from(w)
+                            })
+                            .sum();
+                        let got = f64::from(output[r * (to + 5) + c]);
+                        assert!(
+                            (got - sum).abs() < 1e-4,
+                            "{precision} {direction} ({r}, {c}): {got} for {sum}"
+                        );
+                    }
+                    assert!(
+                        output[r * (to + 5) + to..]
+                            .iter()
+                            .take(5)
+                            .all(|x| x.is_nan())
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_the_thread_count() {
+        let (out, in_, rows) = (320, 576, 70);
+        let values = noise(out * in_, 3);
+        let weight = Weight::resident("w", out, in_, WeightData::F32(&values), Precision::Q8)
+            .unwrap()
+            .weight;
+        let input = noise(rows * in_, 4);
+        let run = |threads| {
+            let mut output = vec![0.0; rows * out];
+            FloatPath::new(threads).run(
+                &weight,
+                (out, in_),
+                Direction::Forward,
+                InputRows {
+                    values: &input,
+                    rows,
+                    stride: in_,
+                },
+                OutputRows {
+                    values: &mut output,
+                    stride: out,
+                },
+            );
+            output
+        };
+        assert_eq!(run(1), run(2));
+        assert_eq!(run(2), run(3));
+    }
+}

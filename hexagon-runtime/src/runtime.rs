@@ -1,0 +1,148 @@
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::plan_table::PlanTable;
+use crate::projection::{Projection, ProjectionId};
+use crate::request_buffer::RequestBuffer;
+use crate::service::Service;
+use crate::{Counters, Direction, RuntimeError, Ticket};
+
+/// Computes products with frozen weights on the configured device.
+pub struct Runtime {
+    projections: Arc<[Projection]>,
+    plan_table: PlanTable,
+    plan_hash: u64,
+    service: Service,
+    buffer: RequestBuffer,
+    counters: Counters,
+    /// A request was sent and not collected yet.
+    in_flight: bool,
+}
+
+impl Runtime {
+    pub(crate) fn start(
+        projections: Arc<[Projection]>,
+        plan_table: PlanTable,
+        plan_hash: u64,
+        engine: Engine,
+    ) -> Result<Runtime, RuntimeError> {
+        let service = Service::start(engine)?;
+        let (buffer, counters) = (RequestBuffer::default(), Counters::default());
+        Ok(Runtime {
+            projections,
+            plan_table,
+            plan_hash,
+            service,
+            buffer,
+            counters,
+            in_flight: false,
+        })
+    }
+
+    /// Starts one product: copies `input` (`rows` × input width, dense row-major) and returns at once.
+    ///
+    /// # Errors
+    /// [`RuntimeError::UnknownProjection`], [`RuntimeError::InputLength`], [`RuntimeError::InputNotFinite`].
+    pub fn submit(
+        &mut self,
+        id: ProjectionId,
+        direction: Direction,
+        input: &[f32],
+        rows: usize,
+    ) -> Result<Ticket<'_>, RuntimeError> {
+        // A ticket that was leaked instead of dropped left its answer behind.
+        self.collect()?;
+        let projection = self
+            .projections
+            .get(id.0)
+            .ok_or(RuntimeError::UnknownProjection { index: id.0 })?;
+        let (input_width, output_width) = direction.widths(projection.out, projection.in_);
+        if Some(input.len()) != rows.checked_mul(input_width) {
+            return Err(RuntimeError::InputLength {
+                name: projection.name.clone(),
+                direction,
+                rows,
+                width: input_width,
+                got: input.len(),
+            });
+        }
+        self.buffer
+            .fill(input, rows, input_width, output_width)
+            .map_err(|bad| RuntimeError::InputNotFinite {
+                name: projection.name.clone(),
+                direction,
+                row: bad.row,
+                column: bad.column,
+                value: input[bad.row * input_width + bad.column],
+            })?;
+        self.service
+            .send(id.0, direction, std::mem::take(&mut self.buffer))?;
+        self.in_flight = true;
+        Ok(Ticket::new(self, id.0, direction, rows))
+    }
+
+    /// [`Runtime::submit`] and [`Ticket::wait`] in one call.
+    ///
+    /// # Errors
+    /// Those of the two.
+    pub fn run(
+        &mut self,
+        id: ProjectionId,
+        direction: Direction,
+        input: &[f32],
+        rows: usize,
+        out: &mut [f32],
+    ) -> Result<(), RuntimeError> {
+        self.submit(id, direction, input, rows)?.wait(out)
+    }
+
+    /// How every (projection, direction, token bucket) is computed.
+    pub fn plan_table(&self) -> &PlanTable {
+        &self.plan_table
+    }
+
+    /// Counters up to the last finished request.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Hash over every plan in use, part of a run's identity: another plan rounds differently.
+    pub fn plan_hash(&self) -> u64 {
+        self.plan_hash
+    }
+
+    /// (out, in) of a projection.
+    pub fn shape(&self, id: ProjectionId) -> Option<(usize, usize)> {
+        self.projections
+            .get(id.0)
+            .map(|projection| (projection.out, projection.in_))
+    }
+
+    /// Bytes of all resident weights.
+    pub fn resident_bytes(&self) -> usize {
+        self.projections
+            .iter()
+            .map(|projection| projection.weight.bytes())
+            .sum()
+    }
+
+    pub(crate) fn projections(&self) -> &[Projection] {
+        &self.projections
+    }
+
+    /// Waits for the request in flight, if any.
+    pub(crate) fn collect(&mut self) -> Result<(), RuntimeError> {
+        if !std::mem::take(&mut self.in_flight) {
+            return Ok(());
+        }
+        let answer = self.service.receive()?;
+        self.buffer = answer.buffer;
+        self.counters = answer.counters;
+        answer.result
+    }
+
+    /// Copies the collected answer out.
+    pub(crate) fn read(&self, out: &mut [f32]) {
+        self.buffer.read(out);
+    }
+}
