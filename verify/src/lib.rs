@@ -6,3 +6,4 @@ pub mod effective;
 pub mod family;
 pub mod product;
 pub mod row_exponent;
+pub mod strategy;
