@@ -2,9 +2,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::config::{DeviceKind, RuntimeConfig};
-use crate::engine::Engine;
+use crate::device::{ModelPool, Variant};
+use crate::engine::{Engine, Routed};
+use crate::kernels::Kernels;
+use crate::npu::Npu;
 use crate::plan_table::PlanTable;
+use crate::planner;
 use crate::projection::{Projection, ProjectionId};
+use crate::startup_check::{self, Effort};
 use crate::weight::{Resident, Weight};
 use crate::{Precision, Runtime, RuntimeError, WeightData};
 
@@ -60,19 +65,35 @@ impl RuntimeBuilder {
     /// A configuration that cannot work, or threads that cannot be started. A kernel that fails its check is no error:
     /// its projection runs on the CPU and the plan table says why.
     pub fn start(self) -> Result<Runtime, RuntimeError> {
-        let RuntimeBuilder {
-            config,
-            projections,
-            ..
-        } = self;
-        check(&config)?;
+        let RuntimeBuilder { config, projections, .. } = self;
+        check_config(&config)?;
         let projections: Arc<[Projection]> = projections.into();
-        let engine = Engine::new(projections.clone(), config.threads);
-        Runtime::start(projections, PlanTable::default(), 0, engine)
+        let DeviceKind::Model { checked } = config.device else {
+            let engine = Engine::new(projections.clone(), config.threads, None);
+            return Runtime::start(projections, PlanTable::default(), 0, engine);
+        };
+        let faults = config.faults.clone().with_environment()?;
+        let mut routes = planner::plan(&projections, &Kernels::verify()?, &config, &faults);
+        let pool = ModelPool::open(Variant::select(checked), config.threads, config.vtcm_bytes, config.overflow)?;
+        let mut npu = Npu::new(pool);
+        if config.startup_check {
+            let bucket_products = if checked { CHECKED_PRODUCTS } else { FAST_PRODUCTS };
+            let effort = Effort { bucket_products, threads: config.threads };
+            startup_check::check(&mut npu, &projections, &mut routes, &effort);
+        }
+        let table = PlanTable::new(&projections, &routes, config.vtcm_bytes);
+        let hash = planner::hash(&projections, &routes);
+        let engine = Engine::new(projections.clone(), config.threads, Some(Routed { npu, routes, faults }));
+        Runtime::start(projections, table, hash, engine)
     }
 }
 
-fn check(config: &RuntimeConfig) -> Result<(), RuntimeError> {
+/// Multiply-adds a bucket check may cost: about 20 ms of the fast model, …
+const FAST_PRODUCTS: usize = 500_000_000;
+/// … and about 100 ms of the checked one.
+const CHECKED_PRODUCTS: usize = 10_000_000;
+
+fn check_config(config: &RuntimeConfig) -> Result<(), RuntimeError> {
     let bad = |what: &str| {
         Err(RuntimeError::BadConfig {
             what: what.to_owned(),

@@ -16,11 +16,11 @@ pub enum DeviceKind {
 /// What the functional model writes where an HMX result does not fit FP16; the sources disagree about the chip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// Exponent-31 patterns, then ±0x7FFF.
+    /// One more binade (exponent 31), then ±0x7FFF.
     #[default]
-    Saturate7fff,
-    /// ±0x7BFF (±65504), which looks like a value.
-    Clamp7bff,
+    Exponent31,
+    /// ±65504 (0x7BFF).
+    Largest,
     /// IEEE ±Inf.
     Infinity,
 }
@@ -28,8 +28,8 @@ pub enum Overflow {
 impl Overflow {
     /// All three behaviours, for tests.
     pub const ALL: [Overflow; 3] = [
-        Overflow::Saturate7fff,
-        Overflow::Clamp7bff,
+        Overflow::Exponent31,
+        Overflow::Largest,
         Overflow::Infinity,
     ];
 }

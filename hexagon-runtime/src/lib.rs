@@ -10,35 +10,43 @@
 //! with a smaller scale. Each row's result depends on that row, the weight and the plan's split of the contraction
 //! alone: batching, thread count and the speed of the functional model never change a bit.
 
-mod arch;
+#[allow(missing_docs, non_camel_case_types, reason = "generated from the C header")]
+#[rustfmt::skip]
+mod abi;
 mod buffer;
 mod builder;
 mod config;
 mod counters;
+pub mod device;
 mod direction;
 mod engine;
 mod error;
 mod faults;
 mod float_path;
 mod gemm_call;
+mod kernels;
+mod npu;
 mod plan_table;
+mod planner;
 mod precision;
 mod projection;
 mod request_buffer;
+mod route;
 mod row_scale;
 mod runtime;
 mod service;
+mod startup_check;
 mod ticket;
 mod weight;
 
-pub use arch::Arch;
 pub use builder::RuntimeBuilder;
 pub use config::{DeviceKind, Overflow, RuntimeConfig};
 pub use counters::Counters;
 pub use direction::Direction;
 pub use error::RuntimeError;
 pub use faults::{FAULTS_VARIABLE, Faults};
-pub use plan_table::PlanTable;
+pub use kernel_gen::Arch;
+pub use plan_table::{PlanOutcome, PlanRow, PlanTable};
 pub use precision::Precision;
 pub use projection::ProjectionId;
 pub use runtime::Runtime;

@@ -98,6 +98,23 @@ impl RequestBuffer {
         self.output_width.next_multiple_of(VECTOR_VALUES)
     }
 
+    /// Rows the device flagged.
+    pub fn flagged(&self) -> impl Iterator<Item = usize> {
+        self.flags.iter().enumerate().filter(|(_, flag)| **flag != 0).map(|(row, _)| row)
+    }
+
+    /// Input, output, exponents and flags of rows `first..first + rows`.
+    pub fn device_rows(&mut self, first: usize, rows: usize) -> (&[f32], &mut [f32], &[i32], &mut [u8]) {
+        let (input_stride, output_stride) = (self.input_stride(), self.output_stride());
+        let last = first + rows;
+        (
+            &self.input.as_slice::<f32>()[first * input_stride..last * input_stride],
+            &mut self.output.as_mut_slice::<f32>()[first * output_stride..last * output_stride],
+            &self.exponents[first..last],
+            &mut self.flags[first..last],
+        )
+    }
+
     /// Both sides as the float path wants them, rows `first..first + rows`.
     pub fn float_rows(&mut self, first: usize, rows: usize) -> (InputRows<'_>, OutputRows<'_>) {
         let (input_stride, output_stride) = (self.input_stride(), self.output_stride());

@@ -3,11 +3,14 @@
 /// Scaled rows have their largest magnitude in `[2^12, 2^13)`.
 const TARGET_EXPONENT: i32 = 12;
 /// 2^e and 2^-e must both be normal f32 values.
-const EXPONENT_LIMIT: i32 = 126;
+pub(crate) const EXPONENT_LIMIT: i32 = 126;
 /// A row that overflowed is sent again with a further 2^-8 …
 pub(crate) const RETRY_STEP: i32 = 8;
 /// … at most three times.
 pub(crate) const RETRIES: usize = 3;
+/// What a test fault adds to a row's exponent: the row's largest element becomes 2^20 and more, which FP16 rounds to Inf,
+/// and the first retry takes exactly this back.
+pub(crate) const FORCED_OVERFLOW: i32 = RETRY_STEP;
 
 /// e = 12 − ⌊log2 max|x|⌋ within ±126; 0 for a zero row.
 ///

@@ -1,1 +1,30 @@
-//! kernel-gen
+//! From a kernel written in the schedule language to the C that runs on the NPU.
+//!
+//! ```text
+//! kernel! { … } ─► Kernel ─► verify ─► Verified ─┬─► plan::solve ─► Plan    (tile sizes and VTCM layout, per shape)
+//!                                                └─► emit_c      ─► C text  (once per kernel; tile sizes are plan fields)
+//! ```
+//!
+//! [`Verified`] is the only way into the planner and the back end, so nothing unchecked is ever emitted.
+
+extern crate self as kernel_gen;
+
+mod arch;
+mod defect;
+mod device;
+mod hash;
+pub mod ir;
+pub mod library;
+mod lower;
+pub mod plan;
+mod verify;
+
+pub use arch::Arch;
+pub use defect::Defect;
+pub use device::{device_dir, device_files};
+pub use hash::{fnv1a_32, fnv1a_64};
+pub use ir::Kernel;
+pub use kernel_dsl::kernel;
+pub use lower::{emit_c, emit_library};
+pub use plan::{Plan, PlanError};
+pub use verify::{Diagnostic, Rule, Verified, verify};

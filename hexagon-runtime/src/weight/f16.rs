@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{TILE, TooLarge};
 use crate::buffer::AlignedBytes;
+use crate::device::WeightOperand;
 
 /// Row length granularity: 64 halfwords are one HVX vector.
 const ROW_GRANULE: usize = 64;
@@ -61,9 +62,15 @@ impl F16Rows {
             });
     }
 
-    /// (rows, columns, bytes from one row to the next), padded.
-    pub fn extent(&self) -> (usize, usize, usize) {
-        (self.padded_out, self.padded_in, self.padded_in * 2)
+    /// The weight as the kernels read it.
+    pub fn operand(&self) -> WeightOperand<'_> {
+        // Extents fit u32: the planner has solved for them.
+        WeightOperand {
+            bytes: self.bytes(),
+            rows: self.padded_out as u32,
+            cols: self.padded_in as u32,
+            row_stride: (self.padded_in * 2) as u32,
+        }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -80,7 +87,8 @@ mod tests {
         let (out, in_) = (3, 5);
         let values: Vec<f32> = (0..15).map(|i| (i as f32 - 7.0) * 0.1).collect();
         let weight = F16Rows::round(&values, out, in_).unwrap();
-        assert_eq!(weight.extent(), (32, 64, 128));
+        let operand = weight.operand();
+        assert_eq!((operand.rows, operand.cols, operand.row_stride), (32, 64, 128));
         let halves: &[f16] = bytemuck::cast_slice(weight.bytes());
         for row in 0..32 {
             for column in 0..64 {

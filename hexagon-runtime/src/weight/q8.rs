@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{Q8_BLOCK, Q8_BLOCK_BYTES, TILE, TooLarge};
 use crate::buffer::AlignedBytes;
+use crate::device::WeightOperand;
 
 /// 32 × 32 int8, then 32 FP16 scales, one per output feature.
 const TILE_BYTES: usize = 1088;
@@ -188,13 +189,15 @@ impl Q8Tiles {
             });
     }
 
-    /// (rows, columns, bytes of one row of tiles), padded.
-    pub fn extent(&self) -> (usize, usize, usize) {
-        (
-            self.row_tiles * TILE,
-            self.column_tiles * TILE,
-            self.column_tiles * TILE_BYTES,
-        )
+    /// The weight as the kernels read it.
+    pub fn operand(&self) -> WeightOperand<'_> {
+        // Extents fit u32: the planner has solved for them.
+        WeightOperand {
+            bytes: self.bytes(),
+            rows: (self.row_tiles * TILE) as u32,
+            cols: (self.column_tiles * TILE) as u32,
+            row_stride: (self.column_tiles * TILE_BYTES) as u32,
+        }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -272,7 +275,8 @@ mod tests {
         let (out, in_) = (40, 70);
         let values = ramp(out * in_);
         let weight = Q8Tiles::quantise(&values, out, in_).unwrap();
-        assert_eq!(weight.extent(), (64, 96, 3 * 1088));
+        let operand = weight.operand();
+        assert_eq!((operand.rows, operand.cols, operand.row_stride), (64, 96, 3 * 1088));
         for row in 0..64 {
             for column in 0..96 {
                 let tile = &weight.bytes()[((row / 32) * 3 + column / 32) * 1088..][..1088];

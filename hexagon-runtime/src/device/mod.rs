@@ -1,0 +1,9 @@
+//! Devices: today the in-process functional model in all its compiled variants.
+
+mod model;
+mod pool;
+mod product;
+
+pub use model::{Counts, DeviceFault, Variant};
+pub use pool::ModelPool;
+pub use product::{KernelPlan, Product, WeightOperand};

@@ -1,0 +1,266 @@
+//! Loops and steps.
+
+use proc_macro2::Ident;
+use syn::{Token, braced, ext::IdentExt, parenthesized, parse::ParseStream};
+
+use super::{
+    declaration::pair,
+    recover::{error_here, skip_item},
+    semicolon,
+    word::{any_word, number, optional},
+};
+use crate::{
+    report::Report,
+    tree::{Block, Conversion, Loop, Side, Statement, Step, StepKind},
+};
+
+const STEPS: &str = "`load`, `pack_rows`, `pack_cols`, `interleave_pairs`, `scatter_words`, `dequantise`, `multiply`, \
+                     `unpack_rows`, `unpack_cols` or `for`";
+
+/// The statements of a block, and whether all of them could be read.
+pub(super) fn statements(input: ParseStream<'_>, report: &mut Report) -> (Vec<Statement>, bool) {
+    let mut statements = Vec::new();
+    let mut complete = true;
+    while !input.is_empty() {
+        let parsed = if input.peek(Token![for]) {
+            walk(input, report).map(|(l, body_complete)| {
+                complete &= body_complete;
+                Statement::Loop(l)
+            })
+        } else {
+            step(input).map(Statement::Step)
+        };
+        match parsed {
+            Ok(statement) => statements.push(statement),
+            Err(error) => {
+                report.syntax(error);
+                complete = false;
+                skip_item(input);
+            }
+        }
+    }
+    (statements, complete)
+}
+
+/// `for mo in tiles(m, mc) pipeline(wq) { … }`
+fn walk(input: ParseStream<'_>, report: &mut Report) -> syn::Result<(Loop, bool)> {
+    input.parse::<Token![for]>()?;
+    let variable: Ident = input.parse()?;
+    input.parse::<Token![in]>()?;
+    let tiles = any_word(input, "`tiles(AXIS, TILE)`")?;
+    if tiles != "tiles" {
+        return Err(syn::Error::new(
+            tiles.span(),
+            format!("a loop walks `tiles(AXIS, TILE)`, found `{tiles}`"),
+        ));
+    }
+    let arguments;
+    parenthesized!(arguments in input);
+    let axis = any_word(&arguments, "an axis")?;
+    arguments.parse::<Token![,]>()?;
+    let tile = any_word(&arguments, "a tunable")?;
+    if !arguments.is_empty() {
+        return Err(error_here(
+            &arguments,
+            "`tiles` takes an axis and a tunable",
+        ));
+    }
+    let mut pipeline = Vec::new();
+    while !input.peek(syn::token::Brace) {
+        let directive = any_word(input, "`pipeline(WINDOW)` or the body of the loop")?;
+        if directive != "pipeline" {
+            return Err(syn::Error::new(
+                directive.span(),
+                format!(
+                    "unknown directive `{directive}` on a loop: expected `pipeline(WINDOW, …)`"
+                ),
+            ));
+        }
+        let windows;
+        parenthesized!(windows in input);
+        while !windows.is_empty() {
+            pipeline.push(any_word(&windows, "a window")?);
+            if !windows.is_empty() {
+                windows.parse::<Token![,]>()?;
+            }
+        }
+    }
+    let content;
+    braced!(content in input);
+    let (body, complete) = statements(&content, report);
+    Ok((
+        Loop {
+            variable,
+            axis,
+            tile,
+            pipeline,
+            body,
+        },
+        complete,
+    ))
+}
+
+fn step(input: ParseStream<'_>) -> syn::Result<Step> {
+    let keyword = any_word(input, STEPS)?;
+    let convert = |conversion| -> syn::Result<StepKind> {
+        let to = destination(input)?;
+        Ok(StepKind::Convert {
+            conversion,
+            to,
+            from: any_word(input, "the window to read")?,
+        })
+    };
+    let kind = match keyword.to_string().as_str() {
+        "load" => StepKind::Load {
+            to: destination(input)?,
+            from: block(input)?,
+        },
+        "pack_rows" => pack(input, Side::Rows)?,
+        "pack_cols" => pack(input, Side::Cols)?,
+        "interleave_pairs" => convert(Conversion::InterleavePairs)?,
+        "scatter_words" => convert(Conversion::ScatterWords)?,
+        "dequantise" => convert(Conversion::Dequantise)?,
+        "multiply" => multiply(input)?,
+        "unpack_rows" => unpack(input, Side::Rows)?,
+        "unpack_cols" => unpack(input, Side::Cols)?,
+        other => {
+            return Err(syn::Error::new(
+                keyword.span(),
+                format!("unknown step `{other}`: expected {STEPS}"),
+            ));
+        }
+    };
+    if !input.peek(Token![;]) && input.peek(Ident::peek_any) {
+        let directive = any_word(input, "`;`")?;
+        return Err(syn::Error::new(
+            directive.span(),
+            format!(
+                "unknown directive `{directive}` on `{keyword}`: {}",
+                directives(&kind)
+            ),
+        ));
+    }
+    semicolon(input, &format!("a `{keyword}` step"))?;
+    Ok(Step { keyword, kind })
+}
+
+fn directives(kind: &StepKind) -> &'static str {
+    match kind {
+        StepKind::Pack { .. } => "it takes `scale(row)`, once",
+        StepKind::Unpack { .. } => "it takes `unscale(row)` and `guard(60000)`, once each",
+        _ => "it takes none",
+    }
+}
+
+/// `WINDOW <-`
+fn destination(input: ParseStream<'_>) -> syn::Result<Ident> {
+    let to = any_word(input, "the window to fill")?;
+    input
+        .parse::<Token![<-]>()
+        .map_err(|_| error_here(input, format!("expected `<-` after `{to}`")))?;
+    Ok(to)
+}
+
+/// `x[mo, ko]`
+fn block(input: ParseStream<'_>) -> syn::Result<Block> {
+    let operand = any_word(input, "an operand")?;
+    Ok(Block {
+        operand,
+        variables: pair(input, "the loops that select the block")?,
+    })
+}
+
+fn pack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
+    let to = destination(input)?;
+    let from = block(input)?;
+    let scale = row_directive(input, "scale")?;
+    Ok(StepKind::Pack {
+        side,
+        to,
+        from,
+        scale,
+    })
+}
+
+/// `yc <- xa * wb` or `yc <- swap(xa, wa)`
+fn multiply(input: ParseStream<'_>) -> syn::Result<StepKind> {
+    let to = destination(input)?;
+    let first = any_word(input, "`DATA * WEIGHTS` or `swap(DATA, WEIGHTS)`")?;
+    if first == "swap" && input.peek(syn::token::Paren) {
+        let arguments;
+        parenthesized!(arguments in input);
+        let data = any_word(&arguments, "the window of token rows")?;
+        arguments.parse::<Token![,]>()?;
+        let weights = any_word(&arguments, "the window of weights")?;
+        if !arguments.is_empty() {
+            return Err(error_here(&arguments, "`swap` takes two windows"));
+        }
+        return Ok(StepKind::Multiply {
+            to,
+            data,
+            weights,
+            swap: true,
+        });
+    }
+    input
+        .parse::<Token![*]>()
+        .map_err(|_| error_here(input, format!("expected `*` after `{first}`")))?;
+    Ok(StepKind::Multiply {
+        to,
+        data: first,
+        weights: any_word(input, "the window of weights")?,
+        swap: false,
+    })
+}
+
+/// `y[mo, no] += yc unscale(row) guard(60000)`
+fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
+    let to = block(input)?;
+    let accumulate = input.peek(Token![+=]);
+    if accumulate {
+        input.parse::<Token![+=]>()?;
+    } else {
+        input
+            .parse::<Token![=]>()
+            .map_err(|_| error_here(input, "expected `+=` (sum over the contraction) or `=`"))?;
+    }
+    let from = any_word(input, "the window to read")?;
+    let mut unscale = false;
+    let mut guard = None;
+    loop {
+        if !unscale && row_directive(input, "unscale")? {
+            unscale = true;
+        } else if guard.is_none() && optional(input, "guard")?.is_some() {
+            let limit;
+            parenthesized!(limit in input);
+            guard = Some(number(&limit, "the guard's limit")?);
+        } else {
+            return Ok(StepKind::Unpack {
+                side,
+                to,
+                from,
+                accumulate,
+                unscale,
+                guard,
+            });
+        }
+    }
+}
+
+/// `scale(row)` or `unscale(row)`, if it comes next.
+fn row_directive(input: ParseStream<'_>, name: &str) -> syn::Result<bool> {
+    if optional(input, name)?.is_none() {
+        return Ok(false);
+    }
+    let argument;
+    parenthesized!(argument in input);
+    let what = any_word(&argument, "`row`")?;
+    if what == "row" && argument.is_empty() {
+        Ok(true)
+    } else {
+        Err(syn::Error::new(
+            what.span(),
+            format!("`{name}` works on token rows: write `{name}(row)`"),
+        ))
+    }
+}

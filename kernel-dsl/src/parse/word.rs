@@ -1,0 +1,61 @@
+//! Single words and numbers.
+
+use proc_macro2::Ident;
+use syn::{LitInt, ext::IdentExt, parse::ParseStream};
+
+use super::recover::error_here;
+
+/// The next identifier, keywords such as `in` included.
+pub(super) fn any_word(input: ParseStream<'_>, expected: &str) -> syn::Result<Ident> {
+    if input.peek(Ident::peek_any) {
+        input.call(Ident::parse_any)
+    } else {
+        Err(error_here(input, format!("expected {expected}")))
+    }
+}
+
+/// One of `words`; the error lists them.
+pub(super) fn one_of<T: Copy>(
+    input: ParseStream<'_>,
+    what: &str,
+    words: &[(&str, T)],
+) -> syn::Result<(T, Ident)> {
+    let list = words
+        .iter()
+        .map(|(word, _)| format!("`{word}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let word = any_word(input, &format!("{what}: one of {list}"))?;
+    match words.iter().find(|(name, _)| word == name) {
+        Some((_, value)) => Ok((*value, word)),
+        None => Err(syn::Error::new(
+            word.span(),
+            format!("unknown {what} `{word}`: expected one of {list}"),
+        )),
+    }
+}
+
+/// Takes `word` if it comes next.
+pub(super) fn optional(input: ParseStream<'_>, word: &str) -> syn::Result<Option<Ident>> {
+    if input.peek(Ident::peek_any) && input.fork().call(Ident::parse_any)? == word {
+        return input.call(Ident::parse_any).map(Some);
+    }
+    Ok(None)
+}
+
+/// A whole number that fits 32 bits.
+pub(super) fn number(input: ParseStream<'_>, what: &str) -> syn::Result<u32> {
+    if !input.peek(LitInt) {
+        return Err(error_here(
+            input,
+            format!("expected {what}, a whole number"),
+        ));
+    }
+    let literal: LitInt = input.parse()?;
+    literal.base10_parse::<u32>().map_err(|_| {
+        syn::Error::new(
+            literal.span(),
+            format!("{what} must be a whole number below 2^32"),
+        )
+    })
+}

@@ -1,0 +1,62 @@
+/* The state of one modelled device. */
+#ifndef PF_MODEL_DEVICE_H
+#define PF_MODEL_DEVICE_H
+
+#include "model.h"
+#include "tile.h"
+
+/* A DMA descriptor between issue and landing. */
+struct pf_transfer {
+    uint32_t ticket;
+    uint8_t *dst;
+    const uint8_t *src;
+    uint32_t dst_stride, src_stride, width, rows;
+};
+
+#if defined(PF_MODEL_CHECKED)
+#include <setjmp.h>
+#include <stdlib.h>
+
+/* What the checked model knows of each VTCM byte. */
+enum pf_shadow {
+    PF_NEVER_WRITTEN = 0,
+    PF_WRITTEN = 1,
+    PF_OVERFLOWED = 2, /* an HMX result FP16 could not hold: only the guarded unpack may read it */
+    PF_IN_FLIGHT = 3   /* destination of a DMA or scatter that has not been waited for */
+};
+
+/* One scattered word between issue and release. */
+struct pf_scattered {
+    uint8_t *dst;
+    uint32_t word;
+};
+
+#define PF_MOST_TRANSFERS 4096u
+#endif
+
+struct pf_device {
+    float accumulator[PF_TILE * PF_TILE] __attribute__((aligned(64))); /* [row][column] */
+    uint8_t *vtcm;
+    uint32_t vtcm_bytes;
+    uint32_t overflow;     /* enum pf_overflow */
+    uint32_t ticket;       /* the last DMA ticket given out */
+    struct pf_counts counts;
+#if defined(PF_MODEL_CHECKED)
+    uint8_t *shadow;       /* enum pf_shadow per VTCM byte */
+    struct pf_transfer transfers[PF_MOST_TRANSFERS];
+    uint32_t transfer_count;
+    struct pf_scattered *scattered;
+    size_t scattered_count, scattered_room;
+    const struct pf_plan *plan;        /* NULL outside a run: ranges are then checked against the VTCM alone */
+    const struct pf_request *request;
+    int hmx_held, bias_loaded, multiplied;
+    const char *kernel, *position, *step;
+    jmp_buf escape;
+    char fault[512];
+#else
+    float *mirror;         /* f32 image of the VTCM tiles that HMX has read, 1024 floats per tile */
+    uint8_t *mirror_role;  /* enum pf_mirror_role per tile */
+#endif
+};
+
+#endif

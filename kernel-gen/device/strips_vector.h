@@ -1,0 +1,181 @@
+/* Strip bodies in vector operations: what the phone runs, and what the checked model runs with every access checked.
+ * One call works on a strip of 32 rows and walks its tiles along the columns.
+ */
+#ifndef PF_STRIPS_VECTOR_H
+#define PF_STRIPS_VECTOR_H
+
+#include "vector.h"
+
+/* Valid f32 bytes of tile `tile` in a row of `cols` columns. */
+static inline uint32_t pf_row_bytes(uint32_t cols, uint32_t tile)
+{
+    return 4u * pf_smaller(cols - tile * PF_TILE, PF_TILE);
+}
+
+static inline pf_vec pf_load_row(pf_device *dev, const float *src, uint32_t src_stride, uint32_t row, uint32_t rows,
+                                 uint32_t tile, uint32_t cols)
+{
+    if (row >= rows)
+        return pf_vzero();
+    const uint8_t *from = (const uint8_t *)src + (size_t)row * src_stride + (size_t)tile * PF_VECTOR_BYTES;
+    return pf_vload_ddr(dev, from, pf_row_bytes(cols, tile));
+}
+
+static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+{
+    for (uint32_t row = 0; row < PF_TILE; row += 2) {
+        float even_scale = pf_row_scale(row_exp, row, rows), odd_scale = pf_row_scale(row_exp, row + 1, rows);
+        for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
+            pf_vec even = pf_load_row(dev, src, src_stride, row, rows, tile, cols);
+            pf_vec odd = pf_load_row(dev, src, src_stride, row + 1, rows, tile, cols);
+            pf_vstore(dev, dst + (size_t)tile * dst_tile_stride + row * 64u,
+                      pf_vscale_narrow(even, even_scale, odd, odd_scale));
+        }
+    }
+}
+
+/* Tokens j and j + 16 share a vector, so that the transpose below exchanges exactly (j, column pair). */
+static inline void pf_pack_cols_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+{
+    for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
+        pf_vec v[16];
+        for (uint32_t j = 0; j < 16; j++) {
+            pf_vec low = pf_load_row(dev, src, src_stride, j, rows, tile, cols);
+            pf_vec high = pf_load_row(dev, src, src_stride, j + 16, rows, tile, cols);
+            v[j] = pf_vdeal_h(pf_vscale_narrow(low, pf_row_scale(row_exp, j, rows), high,
+                                               pf_row_scale(row_exp, j + 16, rows)));
+        }
+        pf_vtranspose_words(v);
+        for (uint32_t pair = 0; pair < 16; pair++)
+            pf_vstore(dev, dst + (size_t)tile * dst_tile_stride + pair * PF_VECTOR_BYTES, v[pair]);
+    }
+}
+
+static inline void pf_interleave_pairs_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                            uint32_t src_stride, uint32_t tiles)
+{
+    for (uint32_t row = 0; row < PF_TILE; row += 2) {
+        const uint8_t *even = src + (size_t)row * src_stride, *odd = even + src_stride;
+        for (uint32_t tile = 0; tile < tiles; tile += 2) {
+            /* One vector of a row covers two tiles; the last may be half used. */
+            uint32_t bytes = 64u * pf_smaller(tiles - tile, 2);
+            pf_vec_pair both = pf_vshuff(pf_vload_first(dev, odd + (size_t)tile * 64u, bytes),
+                                         pf_vload_first(dev, even + (size_t)tile * 64u, bytes), -2);
+            uint8_t *to = dst + (size_t)tile * dst_tile_stride + row * 64u;
+            pf_vstore(dev, to, both.lo);
+            if (tile + 1 < tiles)
+                pf_vstore(dev, to + dst_tile_stride, both.hi);
+        }
+    }
+}
+
+static inline void pf_scatter_words_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                         uint32_t src_stride, uint32_t tiles)
+{
+    for (uint32_t row = 0; row < PF_TILE; row++) {
+        for (uint32_t tile = 0; tile < tiles; tile += 2) {
+            uint32_t bytes = 64u * pf_smaller(tiles - tile, 2);
+            pf_vec v = pf_vload_first(dev, src + (size_t)row * src_stride + (size_t)tile * 64u, bytes);
+            uint8_t *to = dst + (size_t)tile * dst_tile_stride;
+            pf_vscatter_column(dev, to, row, v);
+            if (tile + 1 < tiles)
+                pf_vscatter_column(dev, to + dst_tile_stride, row, pf_vror(v, 64));
+        }
+    }
+}
+
+static inline void pf_dequantise_q8_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                         uint32_t src_tile_stride, uint32_t tiles)
+{
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        const uint8_t *from = src + (size_t)tile * src_tile_stride;
+        uint8_t *to = dst + (size_t)tile * dst_tile_stride;
+        pf_vec scales = pf_vload_first(dev, from + 1024, 64);
+        scales = pf_vshuff(scales, scales, -2).lo; /* halfwords 2n and 2n + 1 both hold the scale of row n */
+        for (uint32_t i = 0; i < 8; i++) {
+            pf_vec_pair quants = pf_vhf_from_b(pf_vload(dev, from + i * PF_VECTOR_BYTES));
+            pf_vstore(dev, to + i * 256u, pf_vmul_hf(quants.lo, scales));
+            pf_vstore(dev, to + i * 256u + PF_VECTOR_BYTES, pf_vmul_hf(quants.hi, scales));
+        }
+    }
+}
+
+/* Stores or adds the f32 vector of one token and tile. */
+static inline void pf_put_row(pf_device *dev, float *dst, uint32_t dst_stride, uint32_t row, uint32_t tile, uint32_t cols,
+                              pf_vec value, float scale, int accumulate)
+{
+    uint8_t *to = (uint8_t *)dst + (size_t)row * dst_stride + (size_t)tile * PF_VECTOR_BYTES;
+    uint32_t bytes = pf_row_bytes(cols, tile);
+    value = pf_vscale_sf(value, scale);
+    if (accumulate)
+        value = pf_vadd_sf(pf_vload_ddr(dev, to, bytes), value);
+    pf_vstore_ddr(dev, to, value, bytes);
+}
+
+static inline void pf_raise_flag(pf_device *dev, uint8_t *row_flags, uint32_t row, uint32_t rows, uint32_t worst_half)
+{
+    if (row >= rows || worst_half < PF_RETRY_HALF)
+        return;
+    pf_check_ddr(dev, row_flags + row, 1);
+    row_flags[row] = 1;
+}
+
+static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
+                                       uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                       uint8_t *row_flags, int accumulate)
+{
+    pf_vec magnitude = pf_vsplat_word(0x7FFF7FFFu);
+    for (uint32_t row = 0; row < rows; row += 2) {
+        float even_scale = pf_row_unscale(row_exp, row, rows), odd_scale = pf_row_unscale(row_exp, row + 1, rows);
+        pf_vec worst = pf_vzero();
+        for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
+            pf_vec v = pf_vload_output(dev, src + (size_t)tile * src_tile_stride + row * 64u);
+            worst = pf_vmax_uh(worst, pf_vkeep_first(pf_vand(v, magnitude), pf_row_bytes(cols, tile)));
+            pf_vec_pair wide = pf_vwiden(v);
+            pf_put_row(dev, dst, dst_stride, row, tile, cols, wide.lo, even_scale, accumulate);
+            if (row + 1 < rows)
+                pf_put_row(dev, dst, dst_stride, row + 1, tile, cols, wide.hi, odd_scale, accumulate);
+        }
+        /* Halving rotations by whole words keep even halfwords (this row) apart from odd ones (the next). */
+        for (uint32_t bytes = 64; bytes >= 4; bytes >>= 1)
+            worst = pf_vmax_uh(worst, pf_vror(worst, bytes));
+        uint32_t halves = pf_vword(worst, 0);
+        pf_raise_flag(dev, row_flags, row, rows, halves & 0xFFFFu);
+        pf_raise_flag(dev, row_flags, row + 1, rows, halves >> 16);
+    }
+}
+
+static inline void pf_unpack_cols_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
+                                       uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                       uint8_t *row_flags, int accumulate)
+{
+    pf_vec worst = pf_vzero();
+    for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
+        uint32_t valid = pf_smaller(cols - tile * PF_TILE, PF_TILE);
+        pf_vec v[16];
+        for (uint32_t pair = 0; pair < 16; pair++) {
+            v[pair] = pf_vload_output(dev, src + (size_t)tile * src_tile_stride + pair * PF_VECTOR_BYTES);
+            /* A word holds columns 2 pair and 2 pair + 1 of one token. */
+            uint32_t mask = 2u * pair + 1u < valid ? 0x7FFF7FFFu : 2u * pair < valid ? 0x00007FFFu : 0u;
+            worst = pf_vmax_uh(worst, pf_vand(v[pair], pf_vsplat_word(mask)));
+        }
+        pf_vtranspose_words(v);
+        for (uint32_t j = 0; j < 16; j++) {
+            pf_vec_pair wide = pf_vwiden(pf_vshuff_h(v[j]));
+            if (j < rows)
+                pf_put_row(dev, dst, dst_stride, j, tile, cols, wide.lo, pf_row_unscale(row_exp, j, rows), accumulate);
+            if (j + 16 < rows)
+                pf_put_row(dev, dst, dst_stride, j + 16, tile, cols, wide.hi, pf_row_unscale(row_exp, j + 16, rows),
+                           accumulate);
+        }
+    }
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t halves = pf_vword(worst, row);
+        pf_raise_flag(dev, row_flags, row, rows, halves & 0xFFFFu);
+        pf_raise_flag(dev, row_flags, row, rows, halves >> 16);
+    }
+}
+
+#endif

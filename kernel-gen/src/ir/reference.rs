@@ -1,0 +1,111 @@
+//! What a kernel computes, in f64.
+
+use std::fmt;
+
+use super::Kernel;
+
+/// One output element as a plain f64 expression of the operands.
+#[derive(Clone, Copy)]
+pub struct Reference(fn(&ReferenceCase<'_>, usize, usize) -> f64);
+
+impl Reference {
+    /// Wraps the function that computes output element (i, j).
+    pub const fn new(element: fn(&ReferenceCase<'_>, usize, usize) -> f64) -> Self {
+        Self(element)
+    }
+
+    /// Output element (i, j) of `case`.
+    pub fn element(&self, case: &ReferenceCase<'_>, i: usize, j: usize) -> f64 {
+        (self.0)(case, i, j)
+    }
+}
+
+impl fmt::Debug for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reference(fn)")
+    }
+}
+
+/// The operands of one product as dense row-major f64 matrices.
+#[derive(Debug, Clone)]
+pub struct ReferenceCase<'a> {
+    extents: Vec<usize>,
+    operands: Vec<(&'a [f64], usize)>,
+}
+
+/// A case that does not describe the kernel's operands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReferenceError {
+    /// Wrong number of extents.
+    #[error(
+        "kernel `{kernel}` has {expected} axes, {given} extents were given: pass one per axis, in declaration order"
+    )]
+    Axes {
+        /// Kernel.
+        kernel: String,
+        /// Axes it has.
+        expected: usize,
+        /// Extents given.
+        given: usize,
+    },
+    /// An operand has the wrong number of elements.
+    #[error("operand `{operand}` needs {expected} elements for these extents, {given} were given")]
+    Elements {
+        /// Operand.
+        operand: String,
+        /// Rows × columns.
+        expected: usize,
+        /// Elements given.
+        given: usize,
+    },
+}
+
+impl<'a> ReferenceCase<'a> {
+    /// A case of `kernel`: one extent per axis, and one matrix for each operand in declaration order (an output's slice is
+    /// not read and may be empty).
+    ///
+    /// # Errors
+    /// The counts do not match the kernel.
+    pub fn new(
+        kernel: &Kernel,
+        extents: &[usize],
+        operands: &[&'a [f64]],
+    ) -> Result<Self, ReferenceError> {
+        if extents.len() != kernel.axes.len() {
+            return Err(ReferenceError::Axes {
+                kernel: kernel.name.clone(),
+                expected: kernel.axes.len(),
+                given: extents.len(),
+            });
+        }
+        let mut matrices = Vec::with_capacity(kernel.operands.len());
+        for (index, operand) in kernel.operands.iter().enumerate() {
+            let extent = |side: usize| extents.get(operand.axes[side].0).copied().unwrap_or(0);
+            let expected = extent(0) * extent(1);
+            let data = operands.get(index).copied().unwrap_or(&[]);
+            if operand.role != super::OperandRole::Output && data.len() != expected {
+                return Err(ReferenceError::Elements {
+                    operand: operand.name.clone(),
+                    expected,
+                    given: data.len(),
+                });
+            }
+            matrices.push((data, extent(1)));
+        }
+        Ok(Self {
+            extents: extents.to_vec(),
+            operands: matrices,
+        })
+    }
+
+    /// Extent of an axis.
+    pub fn extent(&self, axis: usize) -> usize {
+        self.extents[axis]
+    }
+
+    /// Element (i, j) of an operand.
+    pub fn element(&self, operand: usize, i: usize, j: usize) -> f64 {
+        let (data, cols) = self.operands[operand];
+        data[i * cols + j]
+    }
+}

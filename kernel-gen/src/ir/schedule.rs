@@ -1,0 +1,195 @@
+//! The schedule: loops over tiles, and the steps inside them.
+
+use super::{AxisId, OperandId, Source, TunableId, WindowId};
+
+/// A loop or a step.
+#[derive(Debug, Clone)]
+pub enum Statement {
+    /// `for … in tiles(axis, tile) { … }`.
+    Loop(Loop),
+    /// One step.
+    Step(Step),
+}
+
+/// A loop over the tiles of one axis; the last tile may be short.
+#[derive(Debug, Clone)]
+pub struct Loop {
+    /// Name of the block it walks, for messages.
+    pub name: String,
+    /// Axis.
+    pub axis: AxisId,
+    /// Tile size.
+    pub tile: TunableId,
+    /// Windows whose loads run `stages - 1` blocks ahead.
+    pub pipeline: Vec<WindowId>,
+    /// What is done for each block.
+    pub body: Vec<Statement>,
+    /// Where it is written.
+    pub source: Source,
+}
+
+/// One step of the schedule.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// What it does.
+    pub kind: StepKind,
+    /// Where it is written.
+    pub source: Source,
+}
+
+/// What a step does. `block` names the axes whose current blocks select the part of the operand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepKind {
+    /// DMA of a block of an operand into a window.
+    Load {
+        /// Destination.
+        window: WindowId,
+        /// Source.
+        operand: OperandId,
+        /// Block of the source.
+        block: [AxisId; 2],
+    },
+    /// HVX: f32 rows, scaled, to FP16 tiles whose p index is the row.
+    PackRows {
+        /// Destination.
+        window: WindowId,
+        /// Source.
+        operand: OperandId,
+        /// Block of the source.
+        block: [AxisId; 2],
+        /// Multiply every row by its own 2^e.
+        scale: bool,
+    },
+    /// HVX: f32 rows, scaled, to FP16 tiles whose p index is the column.
+    PackCols {
+        /// Destination.
+        window: WindowId,
+        /// Source.
+        operand: OperandId,
+        /// Block of the source.
+        block: [AxisId; 2],
+        /// Multiply every row by its own 2^e.
+        scale: bool,
+    },
+    /// HVX: FP16 rows in VTCM to tiles whose p index is the row (pairs of rows interleaved).
+    InterleavePairs {
+        /// Destination.
+        to: WindowId,
+        /// Source.
+        from: WindowId,
+    },
+    /// HVX: FP16 rows in VTCM to tiles whose p index is the column (words scattered).
+    ScatterWords {
+        /// Destination.
+        to: WindowId,
+        /// Source.
+        from: WindowId,
+    },
+    /// HVX: Q8_0 tiles to FP16 tiles whose p index is the column of the operand.
+    Dequantise {
+        /// Destination.
+        to: WindowId,
+        /// Source.
+        from: WindowId,
+    },
+    /// HMX: product over the contraction both windows hold.
+    Multiply {
+        /// Destination.
+        to: WindowId,
+        /// Tiles made from token rows.
+        data: WindowId,
+        /// Tiles made from the weight.
+        weights: WindowId,
+        /// Off: data is the HMX activation, weights the HMX weight. On: the other way round, and the result transposed.
+        swap: bool,
+    },
+    /// HVX: output tiles whose rows are token rows, to f32 rows.
+    UnpackRows {
+        /// Destination.
+        operand: OperandId,
+        /// Block of the destination.
+        block: [AxisId; 2],
+        /// Source.
+        window: WindowId,
+        /// Sum over the blocks of the contraction: the first stores, the others add.
+        accumulate: bool,
+        /// Multiply every row by 2^-e.
+        unscale: bool,
+        /// Flag a row with an element that is not finite or whose magnitude reaches this.
+        guard: Option<u32>,
+    },
+    /// HVX: output tiles whose columns are token rows, to f32 rows.
+    UnpackCols {
+        /// Destination.
+        operand: OperandId,
+        /// Block of the destination.
+        block: [AxisId; 2],
+        /// Source.
+        window: WindowId,
+        /// Sum over the blocks of the contraction: the first stores, the others add.
+        accumulate: bool,
+        /// Multiply every row by 2^-e.
+        unscale: bool,
+        /// Flag a row with an element that is not finite or whose magnitude reaches this.
+        guard: Option<u32>,
+    },
+}
+
+impl StepKind {
+    /// The step's name in the language.
+    pub const fn keyword(&self) -> &'static str {
+        match self {
+            StepKind::Load { .. } => "load",
+            StepKind::PackRows { .. } => "pack_rows",
+            StepKind::PackCols { .. } => "pack_cols",
+            StepKind::InterleavePairs { .. } => "interleave_pairs",
+            StepKind::ScatterWords { .. } => "scatter_words",
+            StepKind::Dequantise { .. } => "dequantise",
+            StepKind::Multiply { .. } => "multiply",
+            StepKind::UnpackRows { .. } => "unpack_rows",
+            StepKind::UnpackCols { .. } => "unpack_cols",
+        }
+    }
+
+    /// The window the step fills.
+    pub fn writes(&self) -> Option<WindowId> {
+        match *self {
+            StepKind::Load { window, .. }
+            | StepKind::PackRows { window, .. }
+            | StepKind::PackCols { window, .. } => Some(window),
+            StepKind::InterleavePairs { to, .. }
+            | StepKind::ScatterWords { to, .. }
+            | StepKind::Dequantise { to, .. }
+            | StepKind::Multiply { to, .. } => Some(to),
+            StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. } => None,
+        }
+    }
+
+    /// The windows the step takes.
+    pub fn reads(&self) -> Vec<WindowId> {
+        match *self {
+            StepKind::Load { .. } | StepKind::PackRows { .. } | StepKind::PackCols { .. } => {
+                Vec::new()
+            }
+            StepKind::InterleavePairs { from, .. }
+            | StepKind::ScatterWords { from, .. }
+            | StepKind::Dequantise { from, .. } => vec![from],
+            StepKind::Multiply { data, weights, .. } => vec![data, weights],
+            StepKind::UnpackRows { window, .. } | StepKind::UnpackCols { window, .. } => {
+                vec![window]
+            }
+        }
+    }
+
+    /// The operand the step touches, and the block of it.
+    pub fn operand(&self) -> Option<(OperandId, [AxisId; 2])> {
+        match *self {
+            StepKind::Load { operand, block, .. }
+            | StepKind::PackRows { operand, block, .. }
+            | StepKind::PackCols { operand, block, .. }
+            | StepKind::UnpackRows { operand, block, .. }
+            | StepKind::UnpackCols { operand, block, .. } => Some((operand, block)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Input gradient from the row-major FP16 copy that forward uses.
+
+use crate::kernel;
+
+kernel! {
+    /// dX = dY · W, W row-major FP16.
+    ///
+    /// The contraction runs over the rows of W, so interleaving two rows gives the weight tile: no transposed copy.
+    pub kernel input_grad_f16 {
+        axes { m: token, n: out, k: in }
+
+        operand dy: activation f32 row_major[m, n] in ddr_stream;
+        operand w: weight f16 row_major[n, k] in ddr_resident;
+        operand dx: output f32 row_major[m, k] in ddr_stream;
+
+        tunable mc in 32..=1024 multiple_of 32;
+        tunable nc in 32..=16384 multiple_of 32;
+        tunable kc in 32..=512 multiple_of 32;
+
+        window dya: activation_tiles f16[mc, nc];
+        window wr: row_major f16[nc, kc] stages 2;
+        window wb: weight_tiles f16[kc, nc];
+        window dxc: output_tiles f16[mc, kc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for no in tiles(n, nc) {
+                    pack_rows dya <- dy[mo, no] scale(row);
+                    for ko in tiles(k, kc) pipeline(wr) {
+                        load wr <- w[no, ko];
+                        interleave_pairs wb <- wr;
+                        multiply dxc <- dya * wb;
+                        unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.n()).map(|n| c.dy(i, n) * c.w(n, j)).sum()
+    }
+}

@@ -1,0 +1,134 @@
+//! The entry of a kernel, what it refuses, and the table of kernels.
+
+use super::Code;
+use crate::{
+    Verified,
+    ir::{Element, Operand, OperandLayout, StepKind},
+    verify::Placed,
+};
+
+pub(super) fn emit(code: &mut Code, verified: &Verified) {
+    let kernel = verified.kernel();
+    let name = &kernel.name;
+    code.blank();
+    code.line("/* What the loops rely on: whole tiles, a row range of whole strips, operands as large as the axes say. */");
+    code.open(format!(
+        "static int {name}_check(const struct pf_plan *plan, const struct pf_request *request)"
+    ));
+    code.open(format!(
+        "if (plan->window_count != {})",
+        kernel.windows.len()
+    ));
+    code.line("return PF_BAD_PLAN;");
+    code.close();
+    code.open(format!(
+        "for (uint32_t i = 0; i < {}; ++i)",
+        kernel.tunables.len()
+    ));
+    code.open("if (plan->tunables[i] == 0 || plan->tunables[i] % TILE_EDGE != 0)");
+    code.line("return PF_BAD_PLAN;");
+    code.close();
+    code.close();
+    for (index, window) in kernel.windows.iter().enumerate() {
+        code.open(format!(
+            "if (plan->windows[{index}].stages != {})",
+            window.stages
+        ));
+        code.line("return PF_BAD_PLAN;");
+        code.close();
+    }
+    let token = verified.facts().token.0;
+    code.open(format!(
+        "if (request->row_begin % TILE_EDGE != 0 || request->row_begin > request->row_end || request->row_end > request->axes[{token}])"
+    ));
+    code.line("return PF_BAD_REQUEST;");
+    code.close();
+    for (index, operand) in kernel.operands.iter().enumerate() {
+        let [rows, cols] = operand.axes.map(|a| format!("request->axes[{}]", a.0));
+        let condition = operand_condition(operand, index, &rows, &cols);
+        code.open(format!(
+            "if (request->row_begin < request->row_end && ({condition}))"
+        ));
+        code.line(format!("return PF_BAD_REQUEST; /* {} */", operand.name));
+        code.close();
+    }
+    for (field, used) in [
+        ("row_exponents", uses_exponents(verified)),
+        ("row_flags", uses_flags(verified)),
+    ] {
+        if used {
+            code.open(format!(
+                "if (request->row_begin < request->row_end && !request->{field})"
+            ));
+            code.line("return PF_BAD_REQUEST;");
+            code.close();
+        }
+    }
+    code.line("return PF_OK;");
+    code.close();
+    code.blank();
+    code.open(format!(
+        "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
+    ));
+    code.line(format!(
+        "int status = pf_enter(dev, plan, request, {:#010x}u);",
+        kernel.id()
+    ));
+    code.open("if (status == PF_OK)");
+    code.line(format!("status = {name}_check(plan, request);"));
+    code.close();
+    code.open("if (status == PF_OK)");
+    code.line(format!("{name}_run(dev, plan, request);"));
+    code.close();
+    code.line("return status;");
+    code.close();
+}
+
+fn uses_exponents(verified: &Verified) -> bool {
+    Placed::all(&verified.kernel().schedule).iter().any(|p| {
+        matches!(
+            p.step.kind,
+            StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. }
+        )
+    })
+}
+
+fn uses_flags(verified: &Verified) -> bool {
+    Placed::all(&verified.kernel().schedule).iter().any(|p| {
+        matches!(
+            p.step.kind,
+            StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. }
+        )
+    })
+}
+
+/// True where the operand is smaller than the loops read or write.
+fn operand_condition(operand: &Operand, index: usize, rows: &str, cols: &str) -> String {
+    let o = format!("request->operands[{index}]");
+    match (operand.layout, operand.element) {
+        (OperandLayout::RowMajor, Element::F32) => format!(
+            "{o}.row_stride % VECTOR_BYTES != 0 || {o}.row_stride < (uint64_t){cols} * 4 || {o}.bytes < (uint64_t)({rows} - 1) * {o}.row_stride + (uint64_t){cols} * 4"
+        ),
+        (OperandLayout::RowMajor, _) => format!(
+            "{o}.row_stride % VECTOR_BYTES != 0 || {o}.row_stride < (uint64_t)tiles_of({cols}) * TILE_EDGE * 2 || {o}.bytes < (uint64_t)tiles_of({rows}) * TILE_EDGE * {o}.row_stride"
+        ),
+        (OperandLayout::Q8Tiles, _) => format!(
+            "{o}.row_stride < (uint64_t)tiles_of({cols}) * Q8_TILE_BYTES || {o}.bytes < (uint64_t)tiles_of({rows}) * {o}.row_stride"
+        ),
+    }
+}
+
+pub(super) fn table(code: &mut Code, kernels: &[Verified]) {
+    code.blank();
+    code.line("/* Every kernel of this file. */");
+    code.line("static const struct pf_kernel pf_kernels[] = {");
+    for kernel in kernels {
+        let kernel = kernel.kernel();
+        code.line(format!(
+            "    {{{:#010x}u, \"{name}\", pf_{name}}},",
+            kernel.id(),
+            name = kernel.name
+        ));
+    }
+    code.line("};");
+}

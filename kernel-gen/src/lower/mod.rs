@@ -1,0 +1,129 @@
+//! Lowering to C: one function per step, one that runs the schedule, one entry.
+//!
+//! The text uses only the primitives of `device/device.h`; tile sizes are read from the plan at run time.
+
+mod code;
+mod entry;
+mod schedule;
+mod step;
+
+use code::Code;
+
+use crate::{
+    Verified,
+    ir::{Axis, Kernel, Step, TILE, TILE_BYTES, Window, WindowId},
+};
+
+/// A complete C file with one kernel.
+pub fn emit_c(kernel: &Verified) -> String {
+    let mut code = Code::default();
+    prelude(&mut code);
+    emit_kernel(&mut code, kernel);
+    code.finish()
+}
+
+/// A complete C file with all `kernels` and the table `pf_kernels` that a device finds them in.
+pub fn emit_library(kernels: &[Verified]) -> String {
+    let mut code = Code::default();
+    prelude(&mut code);
+    for kernel in kernels {
+        emit_kernel(&mut code, kernel);
+    }
+    entry::table(&mut code, kernels);
+    code.finish()
+}
+
+fn prelude(code: &mut Code) {
+    code.line(
+        "/* Emitted by kernel-gen from kernels written in its schedule language. Do not edit. */",
+    );
+    code.line("#include \"device.h\"");
+    code.blank();
+    code.line("enum {");
+    code.line(format!(
+        "    TILE_EDGE = {TILE},          /* rows and columns of an HMX tile */"
+    ));
+    code.line(format!(
+        "    TILE_BYTES = {TILE_BYTES},       /* one FP16 tile */"
+    ));
+    code.line("    PACKET_TILES = 32,       /* most tiles along the contraction that one HMX packet takes */");
+    code.line(format!(
+        "    Q8_TILE_BYTES = {},    /* 1024 int8 and 32 FP16 scales in DDR */",
+        crate::ir::Q8_TILE_BYTES
+    ));
+    code.line(format!(
+        "    Q8_TILE_STRIDE = {},   /* the same in VTCM, rounded up to a vector */",
+        crate::ir::Q8_TILE_STRIDE
+    ));
+    code.line(format!("    VECTOR_BYTES = {}", crate::ir::VECTOR_BYTES));
+    code.line("};");
+    code.blank();
+    code.open("static inline uint32_t at_most(uint32_t limit, uint32_t value)");
+    code.line("return value < limit ? value : limit;");
+    code.close();
+    code.blank();
+    code.line("/* Tiles that cover this many elements. */");
+    code.open("static inline uint32_t tiles_of(uint32_t elements)");
+    code.line("return (elements + TILE_EDGE - 1) / TILE_EDGE;");
+    code.close();
+    code.blank();
+    code.line("/* Byte `offset` of an operand in DDR. */");
+    code.open("static inline uint8_t *in_ddr(const struct pf_operand *operand, uint64_t offset)");
+    code.line("return (uint8_t *)(uintptr_t)(operand->address + offset);");
+    code.close();
+}
+
+fn emit_kernel(code: &mut Code, verified: &Verified) {
+    let kernel = verified.kernel();
+    code.blank();
+    code.line(format!("/* ---- {} ---- {}", kernel.name, kernel.source));
+    for line in &kernel.doc {
+        code.line(format!(" * {}", line.replace("*/", "* /")));
+    }
+    code.line(" */");
+    code.blank();
+    block_struct(code, kernel);
+    step::emit_all(code, verified);
+    schedule::emit(code, verified);
+    entry::emit(code, verified);
+}
+
+fn block_struct(code: &mut Code, kernel: &Kernel) {
+    code.line("/* First index and length of the current block of every axis. */");
+    code.open(format!("struct {}_block", kernel.name));
+    for Axis { name, .. } in &kernel.axes {
+        code.line(format!("uint32_t {name}, {name}_len;"));
+    }
+    code.close_with(";");
+}
+
+/// The C function of a step: kernel, step, window or operand, and a number if the schedule has several alike.
+fn step_function(kernel: &Kernel, steps: &[&Step], index: usize) -> String {
+    let name = |step: &Step| {
+        format!(
+            "{}_{}_{}",
+            kernel.name,
+            step.kind.keyword(),
+            target(kernel, step)
+        )
+    };
+    let own = name(steps[index]);
+    let alike = steps.iter().filter(|s| name(s) == own).count();
+    if alike == 1 {
+        return own;
+    }
+    let number = steps[..=index].iter().filter(|s| name(s) == own).count();
+    format!("{own}_{number}")
+}
+
+fn target<'k>(kernel: &'k Kernel, step: &Step) -> &'k str {
+    match (step.kind.writes(), step.kind.operand()) {
+        (Some(window), _) => &window_of(kernel, window).name,
+        (None, Some((operand, _))) => &kernel.operands[operand.0].name,
+        (None, None) => "",
+    }
+}
+
+fn window_of(kernel: &Kernel, window: WindowId) -> &Window {
+    &kernel.windows[window.0]
+}

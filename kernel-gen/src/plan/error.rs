@@ -1,0 +1,140 @@
+//! Why a shape has no plan.
+
+use std::fmt;
+
+use crate::Arch;
+
+/// What one window takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    /// Window.
+    pub window: String,
+    /// Bytes of one stage.
+    pub stage_bytes: u64,
+    /// Stages.
+    pub stages: u32,
+}
+
+impl Share {
+    /// Bytes of all stages.
+    pub fn bytes(&self) -> u64 {
+        self.stage_bytes.saturating_mul(u64::from(self.stages))
+    }
+}
+
+/// No plan, and what would make one possible.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Wrong number of extents.
+    #[error(
+        "kernel `{kernel}` has {expected} axes, {given} extents were given: pass one per axis, in declaration order"
+    )]
+    AxisCount {
+        /// Kernel.
+        kernel: String,
+        /// Axes it has.
+        expected: usize,
+        /// Extents given.
+        given: usize,
+    },
+    /// An extent of zero or beyond [`super::MAX_EXTENT`].
+    #[error("axis `{axis}` of kernel `{kernel}` has extent {extent}: it must lie in 1..={limit}")]
+    Extent {
+        /// Kernel.
+        kernel: String,
+        /// Axis.
+        axis: String,
+        /// Extent given.
+        extent: u32,
+        /// Largest one.
+        limit: u32,
+    },
+    /// Wrong number of tile sizes.
+    #[error(
+        "kernel `{kernel}` has {expected} tunables, {given} values were given: pass one each, in declaration order"
+    )]
+    TunableCount {
+        /// Kernel.
+        kernel: String,
+        /// Tunables it has.
+        expected: usize,
+        /// Values given.
+        given: usize,
+    },
+    /// A tile size outside its candidates.
+    #[error("tunable `{tunable}` of kernel `{kernel}` cannot be {value}: take {allowed}")]
+    Tunable {
+        /// Kernel.
+        kernel: String,
+        /// Tunable.
+        tunable: String,
+        /// Value given.
+        value: u32,
+        /// The legal values.
+        allowed: String,
+    },
+    /// A window beyond the budget.
+    #[error("window `{}` of kernel `{kernel}` needs {} B × {} stages; {arch} grants {vtcm_bytes} B of VTCM, {reserved} B of it are reserved and {} B are taken by {}: {advice}",
+        .needs.window, .needs.stage_bytes, .needs.stages, taken_bytes(.taken), Names(.taken))]
+    Capacity {
+        /// Kernel.
+        kernel: String,
+        /// The largest window.
+        needs: Share,
+        /// The other windows.
+        taken: Vec<Share>,
+        /// Architecture.
+        arch: Arch,
+        /// VTCM the device grants.
+        vtcm_bytes: u32,
+        /// Bytes of it the device library keeps.
+        reserved: u32,
+        /// What to do.
+        advice: String,
+    },
+    /// A DMA descriptor field overflows.
+    #[error(
+        "loading window `{window}` of kernel `{kernel}` needs a DMA {field} of {value}, its descriptor field ends at {limit}: use a smaller {cure}"
+    )]
+    Dma {
+        /// Kernel.
+        kernel: String,
+        /// Window.
+        window: String,
+        /// Descriptor field.
+        field: &'static str,
+        /// Value needed.
+        value: u64,
+        /// Largest value.
+        limit: u64,
+        /// Tunable or axis to shrink.
+        cure: String,
+    },
+}
+
+fn taken_bytes(taken: &[Share]) -> u64 {
+    taken
+        .iter()
+        .fold(0, |sum, share| sum.saturating_add(share.bytes()))
+}
+
+struct Names<'a>(&'a [Share]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("other windows");
+        }
+        for (index, share) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            write!(
+                f,
+                "`{}` ({} B × {})",
+                share.window, share.stage_bytes, share.stages
+            )?;
+        }
+        Ok(())
+    }
+}

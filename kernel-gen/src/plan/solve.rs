@@ -1,0 +1,172 @@
+//! Choosing tile sizes.
+//!
+//! 1. The contraction tile decides how many FP16 partial sums a result has, and so its bits. It is chosen from the weight's
+//!    extents, the architecture and the VTCM alone, never from the token bucket: as few blocks as fit beside
+//!    [`REFERENCE_ROWS`] token rows, then evenly split.
+//! 2. The token tile decides how often every weight is loaded and turned into tiles: as few blocks as fit.
+//! 3. The remaining tiles set the size of a pipeline stage: as large as still fits, up to [`STAGE_TILE`].
+//!
+//! Blocks of one axis are made equal, so that the last one is not a stub.
+
+use super::{Plan, PlanError, layout};
+use crate::{
+    Arch, Verified,
+    ir::{AxisId, Kernel, Tunable},
+};
+
+/// Token rows the contraction tile has to leave room for. At this many rows turning a weight tile into FP16 (about 43
+/// vector packets) is hidden behind its use (4 HMX cycles for each of 16 row tiles).
+const REFERENCE_ROWS: u32 = 512;
+/// Smallest preferred tile of an axis that is neither token nor contraction.
+const SMALL_TILE: u32 = 64;
+/// Largest one: more only delays the first multiply of a pipeline.
+const STAGE_TILE: u32 = 256;
+
+/// A plan for `axes` (in declaration order; the token axis holds the bucket) within `vtcm_bytes` of VTCM.
+///
+/// # Errors
+/// Extents out of range, no legal tile size, or no choice of tile sizes that fits.
+pub fn solve(
+    verified: &Verified,
+    arch: Arch,
+    axes: &[u32],
+    vtcm_bytes: u32,
+) -> Result<Plan, PlanError> {
+    let kernel = verified.kernel();
+    layout::check_axes(kernel, axes)?;
+    let facts = verified.facts();
+    let slot = |axis: AxisId| facts.tile_of[axis.0].0;
+    let (token, contraction) = (slot(facts.token), slot(facts.contraction));
+    let others: Vec<AxisId> = (0..axes.len())
+        .map(AxisId)
+        .filter(|&a| a != facts.token && a != facts.contraction)
+        .collect();
+
+    let fits =
+        |tiles: &[u32]| layout::total(&layout::shares(kernel, tiles)) <= layout::budget(vtcm_bytes);
+    let smallest: Vec<u32> = kernel
+        .tunables
+        .iter()
+        .map(|t| smallest(kernel, t))
+        .collect::<Result<_, _>>()?;
+    if !fits(&smallest) {
+        let advice = "these are the smallest tiles the kernel allows; allow smaller ones, or use fewer stages";
+        let shares = layout::shares(kernel, &smallest);
+        return Err(layout::capacity_error(
+            kernel,
+            arch,
+            vtcm_bytes,
+            shares,
+            advice.into(),
+        ));
+    }
+
+    let mut tiles = smallest.clone();
+    for &axis in &others {
+        tiles[slot(axis)] = cover(&kernel.tunables[slot(axis)], axes[axis.0].min(SMALL_TILE));
+    }
+    if !fits(&tiles) {
+        tiles.clone_from(&smallest);
+    }
+
+    // 1. Independent of axes[token].
+    let tunable = &kernel.tunables[contraction];
+    let mut rows = cover(&kernel.tunables[token], REFERENCE_ROWS);
+    loop {
+        tiles[token] = rows;
+        if fits(&tiles) {
+            break;
+        }
+        match kernel.tunables[token].at_most(rows.saturating_sub(1)) {
+            Some(fewer) => rows = fewer,
+            None => break,
+        }
+    }
+    tiles[contraction] = widest(
+        tunable,
+        axes[facts.contraction.0],
+        &mut tiles.clone(),
+        contraction,
+        &fits,
+    );
+
+    // 2.
+    tiles[token] = smallest[token];
+    tiles[token] = widest(
+        &kernel.tunables[token],
+        axes[facts.token.0],
+        &mut tiles.clone(),
+        token,
+        &fits,
+    );
+
+    // 3.
+    for &axis in &others {
+        let index = slot(axis);
+        let extent = axes[axis.0];
+        let bound = extent.min(STAGE_TILE);
+        let mut trial = tiles.clone();
+        let mut best = tiles[index];
+        let mut next = Some(best);
+        while let Some(value) = next {
+            trial[index] = value;
+            if !fits(&trial) {
+                break;
+            }
+            best = value;
+            next = if value >= bound {
+                None
+            } else {
+                kernel.tunables[index].at_least(value + 1)
+            };
+        }
+        tiles[index] = balanced(&kernel.tunables[index], extent, best);
+    }
+    Plan::with_tunables(verified, arch, axes, vtcm_bytes, &tiles)
+}
+
+fn smallest(kernel: &Kernel, tunable: &Tunable) -> Result<u32, PlanError> {
+    tunable.smallest().ok_or_else(|| PlanError::Tunable {
+        kernel: kernel.name.clone(),
+        tunable: tunable.name.clone(),
+        value: 0,
+        allowed: "a candidate that is a multiple of the tunable's `multiple_of`; it has none"
+            .into(),
+    })
+}
+
+/// Smallest legal value that covers `extent`, else the largest one.
+fn cover(tunable: &Tunable, extent: u32) -> u32 {
+    tunable
+        .at_least(extent)
+        .or_else(|| tunable.largest())
+        .unwrap_or(tunable.granule())
+}
+
+/// The tile with the fewest blocks of `extent` that fits, blocks made equal. `tiles[index]` fits as it is.
+fn widest(
+    tunable: &Tunable,
+    extent: u32,
+    tiles: &mut [u32],
+    index: usize,
+    fits: &dyn Fn(&[u32]) -> bool,
+) -> u32 {
+    let mut value = cover(tunable, extent);
+    loop {
+        tiles[index] = value;
+        if fits(tiles) {
+            return balanced(tunable, extent, value);
+        }
+        match tunable.at_most(value.saturating_sub(1)) {
+            Some(smaller) => value = smaller,
+            None => return value,
+        }
+    }
+}
+
+/// The smallest tile that needs no more blocks of `extent` than `tile`.
+fn balanced(tunable: &Tunable, extent: u32, tile: u32) -> u32 {
+    let blocks = extent.div_ceil(tile);
+    let even = tunable.at_least(extent.div_ceil(blocks)).unwrap_or(tile);
+    even.min(tile)
+}
