@@ -65,7 +65,11 @@ impl RuntimeBuilder {
     /// A configuration that cannot work, or threads that cannot be started. A kernel that fails its check is no error:
     /// its projection runs on the CPU and the plan table says why.
     pub fn start(self) -> Result<Runtime, RuntimeError> {
-        let RuntimeBuilder { config, projections, .. } = self;
+        let RuntimeBuilder {
+            config,
+            projections,
+            ..
+        } = self;
         check_config(&config)?;
         let projections: Arc<[Projection]> = projections.into();
         let DeviceKind::Model { checked } = config.device else {
@@ -74,16 +78,36 @@ impl RuntimeBuilder {
         };
         let faults = config.faults.clone().with_environment()?;
         let mut routes = planner::plan(&projections, &Kernels::verify()?, &config, &faults);
-        let pool = ModelPool::open(Variant::select(checked), config.threads, config.vtcm_bytes, config.overflow)?;
+        let pool = ModelPool::open(
+            Variant::select(checked),
+            config.threads,
+            config.vtcm_bytes,
+            config.overflow,
+        )?;
         let mut npu = Npu::new(pool);
         if config.startup_check {
-            let bucket_products = if checked { CHECKED_PRODUCTS } else { FAST_PRODUCTS };
-            let effort = Effort { bucket_products, threads: config.threads };
+            let bucket_products = if checked {
+                CHECKED_PRODUCTS
+            } else {
+                FAST_PRODUCTS
+            };
+            let effort = Effort {
+                bucket_products,
+                threads: config.threads,
+            };
             startup_check::check(&mut npu, &projections, &mut routes, &effort);
         }
         let table = PlanTable::new(&projections, &routes, config.vtcm_bytes);
         let hash = planner::hash(&projections, &routes);
-        let engine = Engine::new(projections.clone(), config.threads, Some(Routed { npu, routes, faults }));
+        let engine = Engine::new(
+            projections.clone(),
+            config.threads,
+            Some(Routed {
+                npu,
+                routes,
+                faults,
+            }),
+        );
         Runtime::start(projections, table, hash, engine)
     }
 }

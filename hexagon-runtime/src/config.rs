@@ -27,11 +27,7 @@ pub enum Overflow {
 
 impl Overflow {
     /// All three behaviours, for tests.
-    pub const ALL: [Overflow; 3] = [
-        Overflow::Exponent31,
-        Overflow::Largest,
-        Overflow::Infinity,
-    ];
+    pub const ALL: [Overflow; 3] = [Overflow::Exponent31, Overflow::Largest, Overflow::Infinity];
 }
 
 /// Everything a [`crate::RuntimeBuilder`] needs to know before the first weight.

@@ -209,4 +209,49 @@ mod tests {
         assert_eq!(run(1), run(2));
         assert_eq!(run(2), run(3));
     }
+
+    /// A batch and its rows one by one: the GEMM library takes other kernels for one row.
+    #[test]
+    fn batching_changes_little() {
+        let (out, in_, rows) = (320, 576, 40);
+        let values = noise(out * in_, 5);
+        let weight = Weight::resident("w", out, in_, WeightData::F32(&values), Precision::F16)
+            .unwrap()
+            .weight;
+        for direction in Direction::ALL {
+            let (from, to) = direction.widths(out, in_);
+            let input = noise(rows * from, 6);
+            let mut path = FloatPath::new(2);
+            let mut run = |input: &[f32], rows: usize| {
+                let mut output = vec![0.0; rows * to];
+                let to_rows = OutputRows {
+                    values: &mut output,
+                    stride: to,
+                };
+                path.run(
+                    &weight,
+                    (out, in_),
+                    direction,
+                    InputRows {
+                        values: input,
+                        rows,
+                        stride: from,
+                    },
+                    to_rows,
+                );
+                output
+            };
+            let batch = run(&input, rows);
+            let largest = batch.iter().fold(0.0f32, |m, x| m.max(x.abs()));
+            for row in 0..rows {
+                let alone = run(&input[row * from..(row + 1) * from], 1);
+                for (a, b) in alone.iter().zip(&batch[row * to..(row + 1) * to]) {
+                    assert!(
+                        (a - b).abs() <= 1e-6 * largest,
+                        "{direction} row {row}: {a} and {b}"
+                    );
+                }
+            }
+        }
+    }
 }

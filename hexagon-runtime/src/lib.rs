@@ -52,3 +52,12 @@ pub use projection::ProjectionId;
 pub use runtime::Runtime;
 pub use ticket::Ticket;
 pub use weight::{Q8_BLOCK_BYTES, WeightData};
+
+// The planner's limits are those of the wire ABI.
+const _: () = assert!(
+    abi::PF_ABI_VERSION == kernel_gen::plan::ABI_VERSION
+        && abi::PF_MAX_AXES as usize == kernel_gen::plan::MAX_AXES
+        && abi::PF_MAX_TUNABLES as usize == kernel_gen::plan::MAX_TUNABLES
+        && abi::PF_MAX_WINDOWS as usize == kernel_gen::plan::MAX_WINDOWS
+        && abi::PF_MAX_OPERANDS as usize == kernel_gen::plan::MAX_OPERANDS
+);

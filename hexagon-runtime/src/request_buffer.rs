@@ -100,11 +100,19 @@ impl RequestBuffer {
 
     /// Rows the device flagged.
     pub fn flagged(&self) -> impl Iterator<Item = usize> {
-        self.flags.iter().enumerate().filter(|(_, flag)| **flag != 0).map(|(row, _)| row)
+        self.flags
+            .iter()
+            .enumerate()
+            .filter(|(_, flag)| **flag != 0)
+            .map(|(row, _)| row)
     }
 
     /// Input, output, exponents and flags of rows `first..first + rows`.
-    pub fn device_rows(&mut self, first: usize, rows: usize) -> (&[f32], &mut [f32], &[i32], &mut [u8]) {
+    pub fn device_rows(
+        &mut self,
+        first: usize,
+        rows: usize,
+    ) -> (&[f32], &mut [f32], &[i32], &mut [u8]) {
         let (input_stride, output_stride) = (self.input_stride(), self.output_stride());
         let last = first + rows;
         (

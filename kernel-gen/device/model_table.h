@@ -130,6 +130,7 @@ static int pf_model_call(pf_device *dev, const struct pf_kernel *kernel, const s
 static int pf_model_run(pf_device *dev, uint32_t kernel_id, const struct pf_plan *plan, const struct pf_request *request)
 {
     const struct pf_kernel *kernel = pf_find_kernel(kernel_id);
+    dev->ticket = 0;
     return kernel ? pf_model_call(dev, kernel, plan, request) : PF_BAD_PLAN;
 }
 

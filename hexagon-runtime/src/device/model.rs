@@ -64,7 +64,14 @@ impl Variant {
 
     /// The variant for a run.
     pub fn select(checked: bool) -> Variant {
-        if checked { Variant::Checked } else { Variant::available().last().copied().unwrap_or(Variant::Portable) }
+        if checked {
+            Variant::Checked
+        } else {
+            Variant::available()
+                .last()
+                .copied()
+                .unwrap_or(Variant::Portable)
+        }
     }
 
     fn table(self) -> &'static abi::pf_model_table {
@@ -102,10 +109,14 @@ pub enum DeviceFault {
 impl fmt::Display for DeviceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DeviceFault::BadAbi => f.write_str("the device was built from another version of the wire ABI"),
+            DeviceFault::BadAbi => {
+                f.write_str("the device was built from another version of the wire ABI")
+            }
             DeviceFault::BadPlan => f.write_str("the device refuses the plan"),
             DeviceFault::BadRequest => f.write_str("the device refuses the request"),
-            DeviceFault::Trapped(fault) => write!(f, "the checked model stopped the kernel: {fault}"),
+            DeviceFault::Trapped(fault) => {
+                write!(f, "the checked model stopped the kernel: {fault}")
+            }
             DeviceFault::Lost(what) => f.write_str(what),
         }
     }
@@ -165,7 +176,11 @@ impl Model {
     /// # Safety
     /// Every address in `request` must be valid for the bytes its operand states (4 or 1 per row for exponents and
     /// flags), and nothing else may touch the output rows and flags of `row_begin..row_end` meanwhile.
-    pub unsafe fn run(&mut self, plan: &abi::pf_plan, request: &abi::pf_request) -> Result<(), DeviceFault> {
+    pub unsafe fn run(
+        &mut self,
+        plan: &abi::pf_plan,
+        request: &abi::pf_request,
+    ) -> Result<(), DeviceFault> {
         let (Some(run), Some(fault)) = (self.table.run, self.table.fault) else {
             return Err(DeviceFault::BadAbi);
         };
@@ -181,7 +196,9 @@ impl Model {
                 let text = unsafe { CStr::from_ptr(fault(self.device.as_ptr())) };
                 Err(DeviceFault::Trapped(text.to_string_lossy().into_owned()))
             }
-            _ => Err(DeviceFault::Lost(format!("the device returned status {status}"))),
+            _ => Err(DeviceFault::Lost(format!(
+                "the device returned status {status}"
+            ))),
         }
     }
 

@@ -29,7 +29,12 @@ pub(crate) struct Effort {
 }
 
 /// Checks every route and takes from the device what fails, with the reason.
-pub(crate) fn check(npu: &mut Npu, projections: &[Projection], routes: &mut [Routes], effort: &Effort) {
+pub(crate) fn check(
+    npu: &mut Npu,
+    projections: &[Projection],
+    routes: &mut [Routes],
+    effort: &Effort,
+) {
     let mut seen = HashSet::new();
     for (projection, routes) in projections.iter().zip(routes) {
         for direction in Direction::ALL {
@@ -44,8 +49,12 @@ pub(crate) fn check(npu: &mut Npu, projections: &[Projection], routes: &mut [Rou
                     continue;
                 }
             };
-            let shape: (Direction, Precision, usize, usize) =
-                (direction, projection.weight.precision(), projection.out, projection.in_);
+            let shape: (Direction, Precision, usize, usize) = (
+                direction,
+                projection.weight.precision(),
+                projection.out,
+                projection.in_,
+            );
             if seen.insert(shape) {
                 check_buckets(npu, projection, direction, route, &first, effort);
             }
@@ -67,7 +76,14 @@ fn compare(
     let Some((_, planned)) = route.choose(PATTERN_ROWS) else {
         return Err("no plan".to_owned());
     };
-    let reference = Reference::compute(projection, direction, &rows, &buffer.exponents, planned.partial_length, threads);
+    let reference = Reference::compute(
+        projection,
+        direction,
+        &rows,
+        &buffer.exponents,
+        planned.partial_length,
+        threads,
+    );
     let mut answers = vec![0.0; PATTERN_ROWS * output_width];
     buffer.read(&mut answers);
     for row in (0..PATTERN_ROWS).filter(|row| !overflowing.contains(row)) {
@@ -144,10 +160,186 @@ fn compute(
 ) -> Result<(RequestBuffer, Vec<usize>), String> {
     let (input_width, output_width) = direction.widths(projection.out, projection.in_);
     let mut buffer = RequestBuffer::default();
-    buffer.fill(rows, count, input_width, output_width).map_err(|_| "the check's own rows are not finite".to_owned())?;
+    buffer
+        .fill(rows, count, input_width, output_width)
+        .map_err(|_| "the check's own rows are not finite".to_owned())?;
     let nothing_forced = std::iter::empty();
     let overflowing = npu
-        .run(projection, direction, route, &mut buffer, nothing_forced, &mut Counters::default())
+        .run(
+            projection,
+            direction,
+            route,
+            &mut buffer,
+            nothing_forced,
+            &mut Counters::default(),
+        )
         .map_err(|fault: DeviceFault| fault.to_string())?;
     Ok((buffer, overflowing))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{DeviceKind, RuntimeConfig};
+    use crate::device::{ModelPool, Variant};
+    use crate::faults::Faults;
+    use crate::kernels::Kernels;
+    use crate::planner;
+    use crate::route::Planned;
+    use crate::weight::Weight;
+    use crate::{Overflow, WeightData};
+
+    const SIZE: usize = 96;
+
+    struct Case {
+        projections: Vec<Projection>,
+        routes: Vec<Routes>,
+        kernels: Kernels,
+        config: RuntimeConfig,
+    }
+
+    fn case(precision: Precision, checked: bool) -> Case {
+        let device = DeviceKind::Model { checked };
+        let config = RuntimeConfig {
+            device,
+            precision,
+            threads: 1,
+            token_buckets: vec![32, 64],
+            ..RuntimeConfig::default()
+        };
+        let weights: Vec<f32> = (0..SIZE * SIZE)
+            .map(|i| ((i * 37 % 211) as f32 - 105.0) * 1e-3)
+            .collect();
+        let resident =
+            Weight::resident("w", SIZE, SIZE, WeightData::F32(&weights), precision).unwrap();
+        let projection = Projection {
+            name: "w".into(),
+            out: SIZE,
+            in_: SIZE,
+            weight: resident.weight,
+            misfit: None,
+        };
+        let projections = vec![projection];
+        let kernels = Kernels::verify().unwrap();
+        let routes = planner::plan(&projections, &kernels, &config, &Faults::default());
+        Case {
+            projections,
+            routes,
+            kernels,
+            config,
+        }
+    }
+
+    impl Case {
+        fn alter(
+            &mut self,
+            bucket: usize,
+            direction: Direction,
+            alter: impl Fn(&Kernels, &mut kernel_gen::Plan),
+        ) {
+            let decision = &mut self.routes[0][direction as usize].decisions[bucket];
+            let planned = decision.outcome.as_ref().unwrap();
+            let mut plan = planned.plan.clone();
+            alter(&self.kernels, &mut plan);
+            let partial_length = planned.partial_length;
+            decision.outcome = Ok(Arc::new(Planned {
+                for_device: (&plan).into(),
+                plan,
+                partial_length,
+            }));
+        }
+
+        /// The reasons of (direction, bucket) after the check; empty where the device stays.
+        fn check(&mut self) -> [[String; 2]; 2] {
+            let checked = self.config.device == DeviceKind::Model { checked: true };
+            let pool = ModelPool::open(
+                Variant::select(checked),
+                1,
+                self.config.vtcm_bytes,
+                Overflow::default(),
+            )
+            .unwrap();
+            let effort = Effort {
+                bucket_products: 1 << 30,
+                threads: 1,
+            };
+            check(
+                &mut Npu::new(pool),
+                &self.projections,
+                &mut self.routes,
+                &effort,
+            );
+            let reason =
+                |d: &crate::route::Decision| d.outcome.as_ref().err().cloned().unwrap_or_default();
+            self.routes[0]
+                .each_ref()
+                .map(|route| [0, 1].map(|bucket| reason(&route.decisions[bucket])))
+        }
+    }
+
+    #[test]
+    fn a_sound_kernel_passes() {
+        for precision in [Precision::F16, Precision::Q8] {
+            for checked in [false, true] {
+                assert_eq!(
+                    case(precision, checked).check(),
+                    <[[String; 2]; 2]>::default()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_computes_something_else_is_refused_with_numbers() {
+        let mut case = case(Precision::Q8, false);
+        for bucket in [0, 1] {
+            // The weight is square, so the other direction's kernel runs and gives X·W for X·Wᵀ.
+            case.alter(bucket, Direction::Forward, |kernels, plan| {
+                let other = kernels.of(Direction::InputGrad, Precision::Q8).unwrap();
+                let axes: Vec<u32> = plan.axes.iter().map(|axis| axis.extent).collect();
+                *plan = kernel_gen::plan::solve(other, plan.arch, &axes, 8 << 20).unwrap();
+            });
+        }
+        let [forward, input_grad] = case.check();
+        for reason in forward {
+            assert!(
+                reason.contains("start-up check: row 0, column") && reason.contains("±"),
+                "{reason}"
+            );
+        }
+        assert_eq!(input_grad, <[String; 2]>::default());
+    }
+
+    #[test]
+    fn a_bucket_with_other_bits_is_refused() {
+        let mut case = case(Precision::F16, false);
+        case.alter(1, Direction::InputGrad, |kernels, plan| {
+            // Three partial sums where the other bucket has one.
+            let kernel = kernels.of(Direction::InputGrad, Precision::F16).unwrap();
+            let axes: Vec<u32> = plan.axes.iter().map(|axis| axis.extent).collect();
+            *plan =
+                kernel_gen::Plan::with_tunables(kernel, plan.arch, &axes, 8 << 20, &[32, 32, 32])
+                    .unwrap();
+        });
+        let [forward, [small, large]] = case.check();
+        assert_eq!(forward, <[String; 2]>::default());
+        assert_eq!(small, "");
+        assert!(large.contains("other bits"), "{large}");
+    }
+
+    #[test]
+    fn a_trap_of_the_checked_model_is_the_reason_with_its_place() {
+        let mut case = case(Precision::Q8, true);
+        case.alter(0, Direction::Forward, |_, plan| {
+            // One tile where three are packed.
+            plan.windows[0].stage_bytes = 2048;
+        });
+        let [[small, _], _] = case.check();
+        assert!(
+            small.contains("stopped the kernel") && small.contains("forward_q8.rs:"),
+            "{small}"
+        );
+    }
 }

@@ -88,7 +88,10 @@ mod tests {
         let values: Vec<f32> = (0..15).map(|i| (i as f32 - 7.0) * 0.1).collect();
         let weight = F16Rows::round(&values, out, in_).unwrap();
         let operand = weight.operand();
-        assert_eq!((operand.rows, operand.cols, operand.row_stride), (32, 64, 128));
+        assert_eq!(
+            (operand.rows, operand.cols, operand.row_stride),
+            (32, 64, 128)
+        );
         let halves: &[f16] = bytemuck::cast_slice(weight.bytes());
         for row in 0..32 {
             for column in 0..64 {

@@ -276,7 +276,10 @@ mod tests {
         let values = ramp(out * in_);
         let weight = Q8Tiles::quantise(&values, out, in_).unwrap();
         let operand = weight.operand();
-        assert_eq!((operand.rows, operand.cols, operand.row_stride), (64, 96, 3 * 1088));
+        assert_eq!(
+            (operand.rows, operand.cols, operand.row_stride),
+            (64, 96, 3 * 1088)
+        );
         for row in 0..64 {
             for column in 0..96 {
                 let tile = &weight.bytes()[((row / 32) * 3 + column / 32) * 1088..][..1088];

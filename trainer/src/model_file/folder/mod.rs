@@ -1,0 +1,33 @@
+//! Hugging Face model folders: `config.json`, one or several `.safetensors` files, and, if there,
+//! `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja`.
+
+mod config;
+mod safetensors_file;
+mod shards;
+mod side_file;
+mod tokenizer;
+mod weights;
+
+use super::{ModelError, ModelFile};
+use std::path::Path;
+
+/// Opens a folder of a supported architecture.
+pub(super) fn open(path: &Path) -> Result<ModelFile, ModelError> {
+    let (config, tokens) = config::read(path)?;
+    let weights = weights::FolderWeights::open(path, &config)?;
+    config.check_tensors(&weights)?;
+    let text = tokenizer::read(path, &config, &tokens)?;
+    Ok(ModelFile {
+        config,
+        tensors: Box::new(weights),
+        text,
+        path: path.into(),
+    })
+}
+
+#[cfg(test)]
+mod built;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! The tensors of a folder; their names are the canonical ones already.
+
+use super::safetensors_file::SafetensorsFile;
+use super::shards;
+use crate::model_file::fingerprint::Fingerprint;
+use crate::model_file::finite::check_finite;
+use crate::model_file::source_file::SourceFile;
+use crate::model_file::{ModelConfig, ModelError, TensorSource};
+use half::{bf16, f16};
+use safetensors::{Dtype, tensor::TensorInfo};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+const SUPPORTED: &str = "F32, F16, BF16";
+
+/// Tensors of a folder's weight files.
+pub(super) struct FolderWeights {
+    files: Vec<SafetensorsFile>,
+    places: BTreeMap<String, usize>,
+    fingerprint: OnceLock<String>,
+}
+
+impl FolderWeights {
+    pub(super) fn open(folder: &Path, config: &ModelConfig) -> Result<FolderWeights, ModelError> {
+        let (files, mut places) = shards::open(folder)?;
+        // Constants that old exports saved along, and the head that tying makes a second name of
+        // the embedding.
+        places.retain(|name, _| {
+            !name.ends_with(".rotary_emb.inv_freq")
+                && !(config.tied_head && name == "lm_head.weight")
+        });
+        let weights = FolderWeights {
+            files,
+            places,
+            fingerprint: OnceLock::new(),
+        };
+        for name in weights.places.keys() {
+            let (_, info) = weights.find(name)?;
+            width(name, info.dtype)?;
+        }
+        Ok(weights)
+    }
+
+    fn find(&self, name: &str) -> Result<(&SafetensorsFile, &TensorInfo), ModelError> {
+        let found = self.places.get(name).and_then(|&place| {
+            let file = &self.files[place];
+            Some((file, file.header.info(name)?))
+        });
+        found.ok_or_else(|| ModelError::TensorMissing { name: name.into() })
+    }
+
+    fn stored(&self, name: &str) -> Result<(&SourceFile, u64, usize, &TensorInfo), ModelError> {
+        let (file, info) = self.find(name)?;
+        let (start, bytes) = file.place(info);
+        Ok((&file.file, start, bytes, info))
+    }
+}
+
+/// Bytes of one value.
+fn width(name: &str, dtype: Dtype) -> Result<usize, ModelError> {
+    match dtype {
+        Dtype::F32 => Ok(4),
+        Dtype::F16 | Dtype::BF16 => Ok(2),
+        other => Err(ModelError::TensorType {
+            name: name.into(),
+            found: format!("{other:?}"),
+            supported: SUPPORTED,
+        }),
+    }
+}
+
+impl TensorSource for FolderWeights {
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        self.find(name).ok().map(|(_, info)| info.shape.clone())
+    }
+
+    fn read_f32(&self, name: &str) -> Result<Vec<f32>, ModelError> {
+        let (file, start, bytes, info) = self.stored(name)?;
+        let width = width(name, info.dtype)?;
+        let mut out = Vec::with_capacity(bytes / width);
+        file.stream(start, bytes, width, |piece| {
+            match info.dtype {
+                Dtype::F16 => out.extend(
+                    piece
+                        .chunks_exact(2)
+                        .map(|value| f16::from_le_bytes([value[0], value[1]]).to_f32()),
+                ),
+                Dtype::BF16 => out.extend(
+                    piece
+                        .chunks_exact(2)
+                        .map(|value| bf16::from_le_bytes([value[0], value[1]]).to_f32()),
+                ),
+                _ => out.extend(
+                    piece
+                        .chunks_exact(4)
+                        .map(|value| f32::from_le_bytes([value[0], value[1], value[2], value[3]])),
+                ),
+            }
+            Ok(())
+        })?;
+        check_finite(name, &out)?;
+        Ok(out)
+    }
+
+    fn q8_0_blocks(&self, name: &str) -> Result<Option<Vec<u8>>, ModelError> {
+        self.find(name).map(|_| None)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.places.keys().cloned().collect()
+    }
+
+    fn fingerprint(&self) -> Result<String, ModelError> {
+        if let Some(known) = self.fingerprint.get() {
+            return Ok(known.clone());
+        }
+        let mut fingerprint = Fingerprint::new();
+        for name in self.places.keys() {
+            let (file, start, bytes, info) = self.stored(name)?;
+            fingerprint.tensor(name, &format!("{:?}", info.dtype), &info.shape);
+            file.stream(start, bytes, 1, |piece| {
+                fingerprint.bytes(piece);
+                Ok(())
+            })?;
+        }
+        Ok(self
+            .fingerprint
+            .get_or_init(|| fingerprint.finish())
+            .clone())
+    }
+}

@@ -1,0 +1,29 @@
+//! The one view of the weights that the trainer has.
+
+use super::ModelError;
+
+/// Read access to frozen weights under Hugging Face's canonical names.
+///
+/// Tensors are row-major with the shape `[out, in]` (or `[n]`). Nothing is cached: each call reads
+/// from the file, so the caller decides what stays in memory.
+pub trait TensorSource: Send + Sync {
+    /// Shape of a tensor, outermost dimension first; `None` when the model has no such tensor.
+    fn shape(&self, name: &str) -> Option<Vec<usize>>;
+
+    /// All values as f32, dequantised if need be, rotary rows in half-split order.
+    ///
+    /// Errors: the tensor is missing, the file changed or cannot be read, or a value is NaN or
+    /// infinite (the error names the tensor and the index).
+    fn read_f32(&self, name: &str) -> Result<Vec<f32>, ModelError>;
+
+    /// The ggml Q8_0 blocks (34 bytes: FP16 scale, 32 int8), rows of `ceil(in/32)` blocks,
+    /// half-split order; `Ok(None)` when the tensor is stored in another type.
+    fn q8_0_blocks(&self, name: &str) -> Result<Option<Vec<u8>>, ModelError>;
+
+    /// Canonical names of all tensors, sorted.
+    fn names(&self) -> Vec<String>;
+
+    /// SHA-256 in hex over every tensor's name, type, shape and stored bytes, in name order.
+    /// Streams the file once and is remembered.
+    fn fingerprint(&self) -> Result<String, ModelError>;
+}

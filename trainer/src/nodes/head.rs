@@ -1,0 +1,155 @@
+//! Vocabulary product, softmax, cross-entropy and their gradient as one node, over chunks of rows
+//! and of the vocabulary: neither the logits of a whole batch nor an f32 copy of the matrix exists.
+
+use super::embedding::EmbeddingTable;
+use super::exp::exp;
+use super::product::{Matrix, MatrixMut, Threads, multiply};
+use super::reduce::{max, sum};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Vocabulary entries widened at a time.
+const VOCABULARY: usize = 2048;
+/// Logits held at a time.
+const LOGITS: usize = 8 << 20;
+
+fn rows_at_a_time(table: &EmbeddingTable) -> usize {
+    (LOGITS / table.rows()).clamp(16, 256)
+}
+
+fn chunks(table: &EmbeddingTable) -> impl Iterator<Item = Range<usize>> {
+    let rows = table.rows();
+    (0..rows).step_by(VOCABULARY).map(move |start| start..rows.min(start + VOCABULARY))
+}
+
+/// `logits = hidden · tableᵀ`; `hidden` is `[rows, width]`, `logits` `[rows, vocabulary]`.
+pub fn head_logits(table: &EmbeddingTable, hidden: &[f32], logits: &mut [f32]) {
+    let (width, vocabulary) = (table.width(), table.rows());
+    let rows = hidden.len() / width;
+    let mut scratch = Vec::new();
+    for chunk in chunks(table) {
+        let weights = Matrix::new(table.block(chunk.clone(), &mut scratch), chunk.len(), width).transposed();
+        let logits = MatrixMut::strided(&mut logits[chunk.start..], rows, chunk.len(), vocabulary);
+        multiply(logits, false, 1.0, Matrix::new(hidden, rows, width), weights, Threads::All);
+    }
+}
+
+/// `d_hidden = d_logits · table`, chunks of the vocabulary in order.
+pub fn head_backward(table: &EmbeddingTable, d_logits: &[f32], d_hidden: &mut [f32]) {
+    let (width, vocabulary) = (table.width(), table.rows());
+    let rows = d_hidden.len() / width;
+    let mut scratch = Vec::new();
+    for chunk in chunks(table) {
+        let weights = Matrix::new(table.block(chunk.clone(), &mut scratch), chunk.len(), width);
+        let d_logits = Matrix::strided(&d_logits[chunk.start..], rows, chunk.len(), vocabulary);
+        let d_hidden = MatrixMut::new(d_hidden, rows, width);
+        multiply(d_hidden, chunk.start > 0, 1.0, d_logits, weights, Threads::All);
+    }
+}
+
+/// log Σ e^x, partial sums in f32, their total in f64.
+fn log_sum_exp(x: &[f32]) -> f64 {
+    let peak = max(x);
+    let mut terms = [0.0; 1024];
+    let part = |part: &[f32]| {
+        let terms = &mut terms[..part.len()];
+        terms.iter_mut().zip(part).for_each(|(t, x)| *t = exp(x - peak));
+        f64::from(sum(terms))
+    };
+    f64::from(peak) + x.chunks(1024).map(part).sum::<f64>().ln()
+}
+
+/// Σ −log p(target) over the rows of `hidden` (`[targets.len(), width]`, already normed). If
+/// `gradient` is given, `scale` times the sum's gradient is written to it (same shape as `hidden`):
+/// dlogits = scale · (softmax − one-hot).
+pub fn head_loss_and_grad(
+    table: &EmbeddingTable,
+    hidden: &[f32],
+    targets: &[u32],
+    mut gradient: Option<(f32, &mut [f32])>,
+) -> f64 {
+    let (width, vocabulary, step) = (table.width(), table.rows(), rows_at_a_time(table));
+    let mut logits = vec![0.0; step.min(targets.len()) * vocabulary];
+    let mut total = 0.0;
+    for (index, targets) in targets.chunks(step).enumerate() {
+        let at = index * step * width..(index * step + targets.len()) * width;
+        let logits = &mut logits[..targets.len() * vocabulary];
+        head_logits(table, &hidden[at.clone()], logits);
+        let scale = gradient.as_ref().map(|(scale, _)| *scale);
+        let row = |(row, target): (&mut [f32], &u32)| {
+            let target = *target as usize;
+            let log_sum = log_sum_exp(row);
+            let loss = log_sum - f64::from(row[target]);
+            if let Some(scale) = scale {
+                let log_sum = log_sum as f32;
+                row.iter_mut().for_each(|l| *l = scale * exp(*l - log_sum));
+                row[target] -= scale;
+            }
+            loss
+        };
+        let losses: Vec<f64> = logits.par_chunks_mut(vocabulary).zip(targets).map(row).collect();
+        total += losses.iter().sum::<f64>();
+        if let Some((_, d_hidden)) = &mut gradient {
+            head_backward(table, logits, &mut d_hidden[at]);
+        }
+    }
+    total
+}
+
+/// log p of the wanted tokens of each row.
+pub fn head_log_probs(table: &EmbeddingTable, hidden: &[f32], wanted: &[Vec<u32>]) -> Vec<Vec<f32>> {
+    let (width, vocabulary, step) = (table.width(), table.rows(), rows_at_a_time(table));
+    let mut logits = vec![0.0; step.min(wanted.len()) * vocabulary];
+    let mut found = Vec::with_capacity(wanted.len());
+    for (index, wanted) in wanted.chunks(step).enumerate() {
+        let hidden = &hidden[index * step * width..][..wanted.len() * width];
+        let logits = &mut logits[..wanted.len() * vocabulary];
+        head_logits(table, hidden, logits);
+        found.par_extend(logits.par_chunks(vocabulary).zip(wanted).map(|(row, wanted)| {
+            let log_sum = log_sum_exp(row);
+            wanted.iter().map(|w| (f64::from(row[*w as usize]) - log_sum) as f32).collect::<Vec<f32>>()
+        }));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nodes::dropout::test_values;
+
+    #[test]
+    fn loss_gradient_and_log_probs_agree_with_f64() {
+        let (rows, width, vocabulary) = (3, 8, 2500);
+        let weights: Vec<f32> = test_values(1, vocabulary * width).iter().map(|v| v * 2.0).collect();
+        let hidden = test_values(2, rows * width);
+        let targets = [3u32, 2499, 2047];
+        let table = EmbeddingTable::from_f32(weights.clone(), vocabulary, width);
+        let logits = |hidden: &[f64]| -> Vec<Vec<f64>> {
+            let entry = |h: &[f64], w: &[f32]| h.iter().zip(w).map(|(h, w)| h * f64::from(*w)).sum::<f64>();
+            hidden.chunks(width).map(|h| weights.chunks(width).map(|w| entry(h, w)).collect()).collect()
+        };
+        let log_prob = |row: &[f64], t: u32| row[t as usize] - row.iter().map(|l| l.exp()).sum::<f64>().ln();
+        let loss = |hidden: &[f64]| -> f64 {
+            logits(hidden).iter().zip(targets).map(|(row, t)| -log_prob(row, t)).sum()
+        };
+        let wide: Vec<f64> = hidden.iter().map(|&v| v.into()).collect();
+        let mut grads = vec![9.0; hidden.len()];
+        let found = head_loss_and_grad(&table, &hidden, &targets, Some((0.5, &mut grads)));
+        assert!((found - loss(&wide)).abs() < 1e-5);
+        assert_eq!(found, head_loss_and_grad(&table, &hidden, &targets, None));
+        for i in 0..grads.len() {
+            let mut moved = wide.clone();
+            moved[i] += 1e-5;
+            let high = loss(&moved);
+            moved[i] -= 2e-5;
+            let slope = 0.5 * (high - loss(&moved)) / 2e-5;
+            assert!((f64::from(grads[i]) - slope).abs() < 2e-6, "element {i}");
+        }
+        let probs = head_log_probs(&table, &hidden, &[vec![5, 6], vec![], vec![2400]]);
+        let exact = logits(&wide);
+        assert!((f64::from(probs[0][1]) - log_prob(&exact[0], 6)).abs() < 1e-5);
+        assert!(probs[1].is_empty());
+        assert!((f64::from(probs[2][0]) - log_prob(&exact[2], 2400)).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,205 @@
+//! The training loop.
+
+use super::batches::Batches;
+use super::error::TrainError;
+use super::metrics::{MetricsFile, StepMetrics};
+use super::options::TrainOptions;
+use super::progress::Progress;
+use crate::adapter::{Adapter, AdapterGrads, BaseModel};
+use crate::architecture::{Llama, Sequence, StepOptions};
+use crate::data::{Dataset, Sample};
+use crate::nodes::DropoutKey;
+use crate::optimizer::{AdamW, LearningRate, clip, global_norm};
+use hexagon_runtime::Runtime;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// What a run works on.
+pub struct Run<'a> {
+    /// Folder of the run: `metrics.jsonl` and `adapter/` are written there.
+    pub folder: &'a Path,
+    /// The frozen model.
+    pub llama: &'a Llama,
+    /// What the saved adapter says about it.
+    pub base: &'a BaseModel,
+    /// Rows to train on.
+    pub dataset: &'a Dataset,
+    /// Settings.
+    pub options: &'a TrainOptions,
+    /// Set from outside (Ctrl-C): the step in flight is finished, the adapter saved.
+    pub interrupt: &'a AtomicBool,
+}
+
+/// How a run went.
+#[derive(Clone, Debug)]
+pub struct TrainReport {
+    /// Optimizer steps done.
+    pub steps: usize,
+    /// Steps that were asked for.
+    pub total_steps: usize,
+    /// Whether the run was interrupted before its last step.
+    pub interrupted: bool,
+    /// Every step's numbers.
+    pub metrics: Vec<StepMetrics>,
+    /// Wall time of all steps.
+    pub seconds: f64,
+    /// Seconds of these with an NPU request in flight.
+    pub npu_seconds: f64,
+    /// Where the adapter was saved.
+    pub adapter: PathBuf,
+}
+
+impl TrainReport {
+    /// Loss of the first step, before any update.
+    pub fn first_loss(&self) -> Option<f64> {
+        self.metrics.first().map(|m| m.loss)
+    }
+
+    /// Loss of the last step, before its update.
+    pub fn last_loss(&self) -> Option<f64> {
+        self.metrics.last().map(|m| m.loss)
+    }
+
+    /// Tokens of all steps.
+    pub fn tokens(&self) -> usize {
+        self.metrics.iter().map(|m| m.tokens).sum()
+    }
+}
+
+/// Trains `adapter` and leaves it, trained, in place and in `folder/adapter`.
+///
+/// # Errors
+/// No rows or steps, a step without a target, a loss that is no number, a failing device, a full
+/// disk. The adapter saved last stays as it was.
+pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Result<TrainReport, TrainError> {
+    let options = run.options;
+    if run.dataset.samples.is_empty() {
+        return Err(TrainError::NoRows);
+    }
+    let mut batches = Batches::new(&run.dataset.samples, options);
+    let total_steps = batches.total_steps();
+    if total_steps == 0 {
+        return Err(TrainError::NoSteps);
+    }
+    let folder = |source| TrainError::Folder { path: run.folder.to_owned(), source };
+    std::fs::create_dir_all(run.folder).map_err(folder)?;
+    let mut file = MetricsFile::create(run.folder.join("metrics.jsonl"))?;
+    let learning_rate = LearningRate {
+        peak: options.adamw.lr,
+        schedule: options.schedule,
+        warmup: options.warmup_steps,
+        total: total_steps,
+        min_ratio: options.min_lr_ratio,
+    };
+    let mut optimizer = AdamW::new(adapter, options.adamw);
+    let mut grads = AdapterGrads::zeros(adapter);
+    let mut progress = Progress::new(total_steps, options.progress);
+    let mut report = TrainReport {
+        steps: 0,
+        total_steps,
+        interrupted: false,
+        metrics: Vec::new(),
+        seconds: 0.0,
+        npu_seconds: 0.0,
+        adapter: run.folder.join("adapter"),
+    };
+    let mut saved_at = None;
+
+    while report.steps < total_steps && !run.interrupt.load(Ordering::Relaxed) {
+        let (step, start, before) = (report.steps, Instant::now(), runtime.counters());
+        let rows = batches.step(step);
+        let micro_batches = batches.micro_batches(&rows);
+        grads.clear();
+        let (loss, npu_seconds, targets) = gradient(run, runtime, adapter, step, &rows, &micro_batches, &mut grads)?;
+        let grad_norm = global_norm(&grads);
+        for (what, value) in [("loss", loss), ("gradient's norm", grad_norm)] {
+            if !value.is_finite() {
+                progress.finish();
+                return Err(TrainError::NotFinite { step, what, value, lines: lines(&rows), saved: saved(saved_at, &report) });
+            }
+        }
+        let lr = learning_rate.at(step);
+        optimizer.step(adapter, &grads, clip(grad_norm, options.clip), lr);
+
+        let tokens = rows.iter().map(|row| row.ids.len()).sum();
+        let seconds = start.elapsed().as_secs_f64();
+        let metrics = StepMetrics {
+            step,
+            loss,
+            lr,
+            grad_norm,
+            tokens,
+            targets,
+            seconds,
+            npu_forward: 0,
+            npu_input_grad: 0,
+            rows_retried: 0,
+            fallbacks: 0,
+        };
+        let metrics = metrics.count(before, runtime.counters());
+        file.write(&metrics)?;
+        progress.step(&metrics, npu_seconds);
+        report.steps += 1;
+        report.seconds += seconds;
+        report.npu_seconds += npu_seconds;
+        report.metrics.push(metrics);
+        if options.save_every.is_some_and(|every| every > 0 && report.steps % every == 0) {
+            adapter.save(&report.adapter, run.base)?;
+            saved_at = Some(report.steps);
+        }
+    }
+    progress.finish();
+    report.interrupted = report.steps < total_steps;
+    if saved_at != Some(report.steps) {
+        adapter.save(&report.adapter, run.base)?;
+    }
+    Ok(report)
+}
+
+/// Loss of a step, seconds with a request in flight, and targets; its gradient goes to `grads`.
+/// The loss is the mean over all targets of the step, however it is cut into micro-batches.
+fn gradient(
+    run: &Run<'_>,
+    runtime: &mut Runtime,
+    adapter: &Adapter,
+    step: usize,
+    rows: &[&Sample],
+    micro_batches: &[Vec<Sequence>],
+    grads: &mut AdapterGrads,
+) -> Result<(f64, f64, usize), TrainError> {
+    let targets: usize = micro_batches.iter().flatten().map(Sequence::targets).sum();
+    if targets == 0 {
+        return Err(TrainError::NoTarget { step, lines: lines(rows) });
+    }
+    let (mut sum_nll, mut npu_seconds, mut first_token) = (0.0, 0.0, 0);
+    for batch in micro_batches {
+        let options = StepOptions {
+            loss_scale: 1.0 / targets as f32,
+            activations: run.options.activations,
+            overlap: run.options.overlap,
+            dropout: DropoutKey { seed: run.options.seed, step: step as u64, first_token },
+            inputs_embeds_grad: false,
+        };
+        let loss = run.llama.loss_and_grad(runtime, adapter, batch, &options, grads);
+        let loss = loss.map_err(|source| TrainError::Step { step, source })?;
+        sum_nll += loss.sum_nll;
+        npu_seconds += loss.npu_seconds;
+        first_token += batch.iter().map(|s| s.ids.len() as u64).sum::<u64>();
+    }
+    Ok((sum_nll / targets as f64, npu_seconds, targets))
+}
+
+fn lines(rows: &[&Sample]) -> String {
+    let mut lines: Vec<usize> = rows.iter().map(|row| row.line).collect();
+    lines.sort();
+    lines.dedup();
+    lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn saved(saved_at: Option<usize>, report: &TrainReport) -> String {
+    match saved_at {
+        Some(steps) => format!("{} holds the one after {steps} steps", report.adapter.display()),
+        None => "none was saved by this run yet (--save-every would have)".to_owned(),
+    }
+}
