@@ -2,7 +2,9 @@
 
 pub mod adapter;
 pub mod architecture;
+pub mod cli;
 pub mod data;
+pub mod demo;
 pub mod eval;
 pub mod model_file;
 pub mod nodes;

@@ -1,2 +1,7 @@
 //! The `permafrost` binary.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    trainer::cli::main()
+}

@@ -1,0 +1,94 @@
+//! `permafrost eval`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::device::DeviceArgs;
+use super::error::CliError;
+use super::progress::Progress;
+use super::session::Session;
+use crate::data::load_jsonl;
+use crate::demo::{self, TagTask, TaggedApp};
+use crate::eval::{Subject, data_loss};
+
+/// Flags of `permafrost eval`.
+#[derive(Args, Debug)]
+pub(super) struct EvalArgs {
+    /// The base model: a .gguf file or a Hugging Face folder.
+    #[arg(long)]
+    model: PathBuf,
+    /// A PEFT adapter folder trained on this model.
+    #[arg(long)]
+    adapter: Option<PathBuf>,
+    /// JSONL rows: `messages`, `prompt` + `completion`, `input_ids` + `labels`, or tag data (`id`, `title`, `text`, `tag`).
+    #[arg(long)]
+    data: PathBuf,
+    /// Longest row, in tokens.
+    #[arg(long, default_value_t = 2048)]
+    max_tokens: usize,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+impl EvalArgs {
+    /// Prints loss (nats a target), number of targets, share of targets that are the likeliest token; for tag data also
+    /// the accuracy and macro-F1 of the likeliest tag.
+    pub fn run(self) -> Result<(), CliError> {
+        let mut session = Session::open(&self.model, &self.device)?;
+        let adapter = self.adapter.as_deref().map(|path| session.adapter(path)).transpose()?;
+        let tagged = tag_rows(&self.data)?;
+        let task = match &tagged {
+            Some((apps, tags)) => Some(TagTask::new(session.text()?, apps, tags)?),
+            None => None,
+        };
+        let samples = match &task {
+            Some(task) => task.gold_samples(),
+            None => {
+                let text = session.model.text.as_ref();
+                load_jsonl(&self.data, text, session.model.config.vocab, self.max_tokens)?.samples
+            }
+        };
+        let mut subject = session.subject(adapter.as_ref());
+        let mut progress = Progress::start("loss", samples.len(), "rows");
+        let loss = data_loss(&mut subject, &samples, &mut |done| progress.at(done, ""))?;
+        drop(progress);
+        if loss.targets == 0 {
+            return Err(CliError::NoTargets { path: self.data });
+        }
+        println!("loss          {:.6}", loss.loss());
+        println!("targets       {}", loss.targets);
+        println!("accuracy      {:.4}", loss.accuracy());
+        if let Some(task) = task {
+            print_tags(&task, &mut subject)?;
+        }
+        Ok(())
+    }
+}
+
+fn print_tags(task: &TagTask, subject: &mut Subject<'_>) -> Result<(), CliError> {
+    let mut progress = Progress::start("tags", task.len(), "rows");
+    let agreement = task.measure(subject, &mut |done| progress.at(done, ""))?;
+    drop(progress);
+    println!("tag accuracy  {:.4}", agreement.accuracy);
+    println!("macro-F1      {:.4}", agreement.macro_f1);
+    Ok(())
+}
+
+/// The rows of a file of tag data and the tags to choose from; nothing when its first row has another form.
+///
+/// The choice is the one of the bundled set where that contains the file's tags, so that a part of the set asks the same
+/// questions as the whole. Otherwise it is the tags that occur in the file.
+fn tag_rows(path: &Path) -> Result<Option<(Vec<TaggedApp>, Vec<String>)>, CliError> {
+    let text = fs::read_to_string(path).map_err(|source| CliError::Io { path: path.to_owned(), source })?;
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if serde_json::from_str::<TaggedApp>(first).is_err() {
+        return Ok(None);
+    }
+    let apps = demo::parse(&text).map_err(|source| CliError::TagData { path: path.to_owned(), source })?;
+    let bundled = demo::tags(&demo::train()?);
+    let own = demo::tags(&apps);
+    let tags = if own.iter().all(|tag| bundled.contains(tag)) { bundled } else { own };
+    Ok(Some((apps, tags)))
+}

@@ -1,0 +1,60 @@
+//! The commands of the `permafrost` binary, one file each.
+
+mod demo;
+mod device;
+mod error;
+mod eval;
+mod fetch;
+mod interrupt;
+mod log;
+mod plan;
+mod progress;
+mod session;
+mod train;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use miette::IntoDiagnostic;
+
+/// LoRA fine-tuning on the phone's NPU: every product with a frozen weight, forward and backward, runs there.
+#[derive(Debug, Parser)]
+#[command(name = "permafrost", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure, train and measure again a real 135M-parameter model on real tags.
+    Demo(demo::DemoArgs),
+    /// Train a LoRA adapter on a JSONL file.
+    Train(train::TrainArgs),
+    /// Print loss, targets and accuracy of a model, with or without an adapter.
+    Eval(eval::EvalArgs),
+    /// Fetch the demo's model into the cache folder and print its path.
+    Fetch(fetch::FetchArgs),
+    /// Print where each frozen projection will run, and with which tiles.
+    Plan(plan::PlanArgs),
+}
+
+/// Runs the command line of this process. Every error ends in a message on stderr and a code other than 0.
+pub fn main() -> ExitCode {
+    log::start();
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Demo(args) => args.run(),
+        Command::Train(args) => args.run(),
+        Command::Eval(args) => args.run(),
+        Command::Fetch(args) => args.run(),
+        Command::Plan(args) => args.run(),
+    };
+    match result.into_diagnostic() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(report) => {
+            eprintln!("{report:?}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A model opened for work: its file, its network, and the runtime of its projections.
+
+use std::path::Path;
+
+use hexagon_runtime::{Runtime, RuntimeBuilder, RuntimeConfig};
+
+use super::device::DeviceArgs;
+use super::error::CliError;
+use crate::adapter::{Adapter, BaseModel};
+use crate::architecture::Llama;
+use crate::eval::Subject;
+use crate::model_file::ModelFile;
+use crate::text::TextModel;
+
+/// An opened model.
+pub(super) struct Session {
+    pub model: ModelFile,
+    pub llama: Llama,
+    pub runtime: Runtime,
+}
+
+impl Session {
+    /// Opens `path` and starts the runtime the flags ask for.
+    pub fn open(path: &Path, device: &DeviceArgs) -> Result<Session, CliError> {
+        Session::configured(path, device, RuntimeConfig::default())
+    }
+
+    /// As [`Session::open`], on top of `config`: device, precision and threads are the flags'.
+    pub fn configured(path: &Path, device: &DeviceArgs, config: RuntimeConfig) -> Result<Session, CliError> {
+        let model = ModelFile::open(path)?;
+        let threads = device.threads();
+        // The CPU's share of the work uses rayon's global pool. It can be built once; a second session keeps the first.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        let config =
+            RuntimeConfig { device: device.kind(), precision: device.precision(&model)?, threads, ..config };
+        let mut builder = RuntimeBuilder::new(config);
+        let llama = Llama::load(&model, &mut builder)?;
+        Ok(Session { model, llama, runtime: builder.start()? })
+    }
+
+    /// The model's tokenizer and template.
+    pub fn text(&self) -> Result<&TextModel, CliError> {
+        self.model.text.as_ref().ok_or_else(|| CliError::NoTokenizer { path: self.model.path.clone() })
+    }
+
+    /// How adapters name this model.
+    pub fn base(&self) -> Result<BaseModel, CliError> {
+        let name = self.model.path.display().to_string();
+        Ok(BaseModel { name, fingerprint: self.model.tensors.fingerprint()? })
+    }
+
+    /// Reads an adapter trained on this model.
+    pub fn adapter(&self, folder: &Path) -> Result<Adapter, CliError> {
+        Ok(Adapter::load(folder, self.llama.projections(), &self.base()?)?)
+    }
+
+    /// What an evaluation needs, beside the file.
+    pub fn subject<'a>(&'a mut self, adapter: Option<&'a Adapter>) -> Subject<'a> {
+        Subject { llama: &self.llama, runtime: &mut self.runtime, adapter }
+    }
+}

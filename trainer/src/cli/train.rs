@@ -1,0 +1,254 @@
+//! `permafrost train`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hexagon_runtime::Counters;
+
+use super::device::DeviceArgs;
+use super::error::CliError;
+use super::interrupt;
+use super::session::Session;
+use crate::adapter::{Adapter, AdapterOptions};
+use crate::architecture::Activations;
+use crate::data::load_jsonl;
+use crate::optimizer::{AdamWOptions, Schedule};
+use crate::train::{self, DEFAULT_MICRO_TOKENS, Run, TrainOptions, TrainReport};
+
+/// Flags of `permafrost train`.
+#[derive(Args, Debug)]
+pub(super) struct TrainArgs {
+    /// The base model: a .gguf file or a Hugging Face folder.
+    #[arg(long)]
+    model: PathBuf,
+    /// JSONL rows: `messages`, `prompt` + `completion`, or `input_ids` + `labels`.
+    #[arg(long)]
+    data: PathBuf,
+    /// Folder of the run: metrics.jsonl and adapter/.
+    #[arg(long)]
+    out: PathBuf,
+    /// Start from this PEFT adapter; its rank, alpha and targets win.
+    #[arg(long)]
+    init_adapter: Option<PathBuf>,
+    /// Rows of a batch.
+    #[arg(long, default_value_t = 8, value_parser = positive)]
+    batch_rows: usize,
+    /// Batches whose gradients add up to one optimizer step, weighted by their targets.
+    #[arg(long, default_value_t = 1, value_parser = positive)]
+    accumulate: usize,
+    /// Take the rows in the order of the file.
+    #[arg(long)]
+    no_shuffle: bool,
+    /// Optimizer steps; wins over --epochs.
+    #[arg(long, value_parser = positive)]
+    steps: Option<usize>,
+    /// Passes over the data.
+    #[arg(long, default_value_t = 1, value_parser = positive)]
+    epochs: usize,
+    #[command(flatten)]
+    optimizer: OptimizerArgs,
+    #[command(flatten)]
+    lora: LoraArgs,
+    /// Longest row, in tokens; a longer one is an error.
+    #[arg(long, default_value_t = 1024, value_parser = positive)]
+    max_tokens: usize,
+    /// Seed of the row order, the start of A and the dropout masks.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Compute adapters on the CPU while the NPU works. Either way gives the same bits.
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    overlap: Switch,
+    /// Keep activations for the backward pass or compute them again. Either way gives the same bits.
+    #[arg(long, value_enum, default_value_t = Keep::Store)]
+    activations: Keep,
+    /// Save the adapter every so many steps, not only at the end.
+    #[arg(long, value_parser = positive)]
+    save_every: Option<usize>,
+    /// Rows of a batch go through the model together up to this many tokens; fewer need less memory.
+    #[arg(long, default_value_t = DEFAULT_MICRO_TOKENS, value_parser = positive)]
+    micro_tokens: usize,
+}
+
+/// Settings of the optimizer.
+#[derive(Args, Debug)]
+struct OptimizerArgs {
+    /// Learning rate at the end of the warm-up.
+    #[arg(long, default_value_t = 1e-3, value_parser = not_negative)]
+    lr: f64,
+    /// Decay of the mean gradient.
+    #[arg(long, default_value_t = 0.9, value_parser = below_one)]
+    beta1: f64,
+    /// Decay of the mean squared gradient.
+    #[arg(long, default_value_t = 0.999, value_parser = below_one)]
+    beta2: f64,
+    /// Added to the root of the mean squared gradient.
+    #[arg(long, default_value_t = 1e-8, value_parser = not_negative)]
+    eps: f64,
+    /// Decoupled weight decay.
+    #[arg(long, default_value_t = 0.0, value_parser = not_negative)]
+    weight_decay: f64,
+    /// Largest norm of the gradient; 0 switches clipping off.
+    #[arg(long, default_value_t = 1.0, value_parser = not_negative)]
+    clip: f64,
+    /// How the learning rate goes on after the warm-up.
+    #[arg(long, value_enum, default_value_t = Decay::Constant)]
+    schedule: Decay,
+    /// Steps over which the learning rate rises linearly.
+    #[arg(long, default_value_t = 0)]
+    warmup_steps: usize,
+    /// Share of the learning rate at which linear and cosine end.
+    #[arg(long, default_value_t = 0.0, value_parser = probability)]
+    min_lr_ratio: f64,
+}
+
+/// Shape of the adapter.
+#[derive(Args, Debug)]
+struct LoraArgs {
+    /// Rank of A and B [default: 16].
+    #[arg(long, value_parser = positive)]
+    rank: Option<usize>,
+    /// The adapter's product is scaled by alpha / rank [default: 32].
+    #[arg(long, value_parser = not_negative)]
+    alpha: Option<f64>,
+    /// Probability with which an input of A is dropped in training.
+    #[arg(long, default_value_t = 0.0, value_parser = below_one)]
+    dropout: f64,
+    /// Projections that get an adapter, by the last part of their name, separated by commas [default: all].
+    #[arg(long, value_delimiter = ',')]
+    targets: Option<Vec<String>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Keep {
+    Store,
+    Recompute,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Decay {
+    Constant,
+    Linear,
+    Cosine,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("give a whole number of at least 1".to_owned()),
+    }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    number(text, "give a number of at least 0", |number| number >= 0.0)
+}
+
+fn below_one(text: &str) -> Result<f64, String> {
+    number(text, "give a number of at least 0 and below 1", |number| (0.0..1.0).contains(&number))
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    number(text, "give a number from 0 to 1", |number| (0.0..=1.0).contains(&number))
+}
+
+fn number(text: &str, wanted: &str, legal: impl Fn(f64) -> bool) -> Result<f64, String> {
+    text.parse().ok().filter(|&number: &f64| number.is_finite() && legal(number)).ok_or_else(|| wanted.to_owned())
+}
+
+impl TrainArgs {
+    /// Trains, then says what was done and where it lies.
+    pub fn run(self) -> Result<(), CliError> {
+        let stop = interrupt::stop_flag();
+        let mut session = Session::open(&self.model, &self.device)?;
+        let base = session.base()?;
+        let text = session.model.text.as_ref();
+        let dataset = load_jsonl(&self.data, text, session.model.config.vocab, self.max_tokens)?;
+        let start = self.lora.options(self.seed);
+        let projections = session.llama.projections();
+        let mut adapter = match &self.init_adapter {
+            Some(folder) => Adapter::resume_from(folder, projections, &base, &start)?,
+            None => Adapter::fresh(projections, &start)?,
+        };
+        let run = Run {
+            folder: &self.out,
+            llama: &session.llama,
+            base: &base,
+            dataset: &dataset,
+            options: &self.options(),
+            interrupt: &stop,
+        };
+        let report = train::run(&run, &mut session.runtime, &mut adapter)?;
+        print(&report, &session.runtime.counters());
+        Ok(())
+    }
+
+    fn options(&self) -> TrainOptions {
+        let optimizer = &self.optimizer;
+        TrainOptions {
+            batch_rows: self.batch_rows,
+            accumulate: self.accumulate,
+            shuffle: !self.no_shuffle,
+            steps: self.steps,
+            epochs: self.epochs,
+            adamw: AdamWOptions {
+                lr: optimizer.lr,
+                beta1: optimizer.beta1,
+                beta2: optimizer.beta2,
+                eps: optimizer.eps,
+                weight_decay: optimizer.weight_decay,
+            },
+            clip: (optimizer.clip > 0.0).then_some(optimizer.clip as f32),
+            schedule: match optimizer.schedule {
+                Decay::Constant => Schedule::Constant,
+                Decay::Linear => Schedule::Linear,
+                Decay::Cosine => Schedule::Cosine,
+            },
+            warmup_steps: optimizer.warmup_steps,
+            min_lr_ratio: optimizer.min_lr_ratio,
+            seed: self.seed,
+            activations: match self.activations {
+                Keep::Store => Activations::Store,
+                Keep::Recompute => Activations::Recompute,
+            },
+            overlap: self.overlap == Switch::On,
+            save_every: self.save_every,
+            micro_tokens: self.micro_tokens,
+            progress: true,
+        }
+    }
+}
+
+/// Says how far the run got, what it cost and where the result lies.
+pub(super) fn print(report: &TrainReport, counters: &Counters) {
+    if report.interrupted {
+        println!("stopped by Ctrl-C after step {} of {}", report.steps, report.total_steps);
+    }
+    println!("steps         {}", report.steps);
+    if let Some((first, last)) = report.first_loss().zip(report.last_loss()) {
+        println!("loss          {first:.6} → {last:.6}");
+    }
+    println!("tokens/s      {:.0}", report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE));
+    println!("NPU requests  {} forward, {} input gradient", counters.forward, counters.input_grad);
+    println!("rows retried  {}", counters.rows_retried);
+    println!("fallbacks     {}", counters.fallbacks);
+    println!("adapter       {}", report.adapter.display());
+}
+
+impl LoraArgs {
+    fn options(&self, seed: u64) -> AdapterOptions {
+        AdapterOptions {
+            rank: self.rank,
+            alpha: self.alpha.map(|alpha| alpha as f32),
+            dropout: self.dropout as f32,
+            targets: self.targets.clone(),
+            seed,
+        }
+    }
+}

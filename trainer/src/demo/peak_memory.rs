@@ -1,0 +1,44 @@
+//! The largest amount of memory this process held.
+
+use std::fs;
+
+/// Watches the process's resident set, the memory it really occupies.
+pub struct PeakMemory {
+    /// Whether the kernel forgot what came before [`PeakMemory::watch`].
+    fresh: bool,
+}
+
+impl PeakMemory {
+    /// Starts watching. Where the kernel allows it (Linux), the peak so far is forgotten.
+    pub fn watch() -> PeakMemory {
+        PeakMemory { fresh: fs::write("/proc/self/clear_refs", "5").is_ok() }
+    }
+
+    /// Whether [`PeakMemory::bytes`] counts from [`PeakMemory::watch`] on; if not, it counts from the start of the
+    /// process.
+    pub fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// The peak in bytes; nothing on systems without `/proc`.
+    pub fn bytes(&self) -> Option<u64> {
+        let status = fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+        Some(kibibytes * 1024)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::PeakMemory;
+
+    #[test]
+    fn a_large_buffer_moves_the_peak() {
+        let watch = PeakMemory::watch();
+        let before = watch.bytes().unwrap();
+        let buffer = vec![1u8; 64 << 20];
+        let after = watch.bytes().unwrap();
+        assert!(after >= before.max(buffer.len() as u64), "{before} then {after}");
+    }
+}
