@@ -13,7 +13,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "abi.h"
 #include "half.h"
@@ -22,6 +21,8 @@
 #if defined(PF_HEXAGON)
 #include "hexagon_device.h"
 #else
+#include <string.h>
+
 #include "model.h"
 #include "model_device.h"
 #endif
@@ -29,12 +30,12 @@
 #include "trap.h"
 #include "vtcm.h"
 #include "enter.h"
+#include "mirror.h"
 
 #if defined(PF_HEXAGON)
 #include "dma_hexagon.h"
 #include "hmx_hexagon.h"
 #else
-#include "mirror.h"
 #include "dma_model.h"
 #include "hmx_model.h"
 #endif

@@ -7,7 +7,6 @@
 #define PF_HALF_H
 
 #include <stdint.h>
-#include <string.h>
 
 #if defined(__F16C__) && !defined(PF_SOFTWARE_HALF)
 #include <immintrin.h>
@@ -16,14 +15,14 @@
 static inline uint32_t pf_bits(float value)
 {
     uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    __builtin_memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
 static inline float pf_float(uint32_t bits)
 {
     float value;
-    memcpy(&value, &bits, sizeof value);
+    __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 
@@ -69,13 +68,13 @@ static inline uint16_t pf_half_from_float(float value)
 {
     __fp16 half = (__fp16)value;
     uint16_t bits;
-    memcpy(&bits, &half, sizeof bits);
+    __builtin_memcpy(&bits, &half, sizeof bits);
     return bits;
 }
 static inline float pf_float_from_half(uint16_t bits)
 {
     __fp16 half;
-    memcpy(&half, &bits, sizeof half);
+    __builtin_memcpy(&half, &bits, sizeof half);
     return (float)half;
 }
 #else

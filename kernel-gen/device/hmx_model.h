@@ -9,6 +9,12 @@
 
 #if defined(PF_MODEL_CHECKED)
 #include "hmx_checked.h"
+#elif defined(__AVX512F__) && defined(__F16C__)
+#include "fast_hmx_avx512.h"
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#include "fast_hmx_avx2.h"
+#elif defined(__aarch64__)
+#include "fast_hmx_neon.h"
 #else
 #include "fast_hmx_portable.h"
 #endif

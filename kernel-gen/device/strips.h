@@ -20,6 +20,8 @@ static inline float pf_row_unscale(const int32_t *row_exp, uint32_t row, uint32_
 
 #if !defined(PF_MODEL_FAST)
 #include "strips_vector.h"
+#elif defined(__AVX2__) && defined(__F16C__)
+#include "fast_strips_avx2.h"
 #else
 #include "fast_strips_portable.h"
 #endif
