@@ -4,12 +4,15 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use kernel_gen::{
     Plan, Verified, emit_library,
     ir::{Element, Kernel, Operand, OperandLayout, OperandRole},
 };
+
+static RUNS: AtomicUsize = AtomicUsize::new(0);
 
 /// A compiled model of one set of kernels.
 pub struct Model {
@@ -45,7 +48,7 @@ impl Model {
         let mut gcc = Command::new("gcc");
         gcc.args([
             "-std=c11",
-            "-O2",
+            "-O1",
             "-ffp-contract=off",
             "-fno-math-errno",
             "-Wall",
@@ -131,10 +134,10 @@ impl Model {
         let mut file = case.plan.record().to_bytes();
         file.extend(request.0);
         file.extend(data);
-        let (input, result) = (
-            self.program.with_extension("case"),
-            self.program.with_extension("result"),
-        );
+        // Tests share a model and run at the same time.
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        let [input, result] =
+            ["case", "result"].map(|kind| self.program.with_extension(format!("{run}.{kind}")));
         fs::write(&input, file).unwrap();
         let status = Command::new(&self.program)
             .arg(&input)
@@ -142,7 +145,10 @@ impl Model {
             .status()
             .unwrap();
         assert!(status.success(), "the harness ended with {status}");
-        outcome(&fs::read(result).unwrap(), out_shape)
+        let bytes = fs::read(&result).unwrap();
+        fs::remove_file(input).unwrap();
+        fs::remove_file(result).unwrap();
+        outcome(&bytes, out_shape)
     }
 }
 
