@@ -26,7 +26,11 @@ fn loop_over(body: &mut [Statement], axis: usize) -> &mut Loop {
     fn find(body: &mut [Statement], axis: AxisId) -> Option<&mut Loop> {
         body.iter_mut().find_map(|statement| match statement {
             Statement::Loop(l) => {
-                if l.axis == axis { Some(l) } else { find(&mut l.body, axis) }
+                if l.axis == axis {
+                    Some(l)
+                } else {
+                    find(&mut l.body, axis)
+                }
             }
             Statement::Step(_) => None,
         })

@@ -37,8 +37,11 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
                 format!("tunable `{}` is the tile of no loop", tunable.name),
             );
         }
-        let legal =
-            |value: u32| value != 0 && value % 32 == 0 && value % tunable.multiple_of.max(1) == 0;
+        let legal = |value: u32| {
+            value != 0
+                && value.is_multiple_of(32)
+                && value.is_multiple_of(tunable.multiple_of.max(1))
+        };
         let broken = match &tunable.candidates {
             Candidates::List(values) => values.is_empty() || values.iter().any(|&v| !legal(v)),
             Candidates::Range(min, max) => {
@@ -46,7 +49,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
                 u64::from((*min).max(1)).next_multiple_of(step) > u64::from(*max)
             }
         };
-        if broken || tunable.multiple_of == 0 || tunable.multiple_of % 32 != 0 {
+        if broken || tunable.multiple_of == 0 || !tunable.multiple_of.is_multiple_of(32) {
             report.error(
                 tunable.candidates_span,
                 format!("tunable `{}` needs candidates that are multiples of 32, the edge of an HMX tile, and of `multiple_of`", tunable.name),
@@ -284,14 +287,11 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
         ),
         _ => {}
     }
-    if let Some(inner) = multiply.loop_over(sums) {
-        if !around.is_some_and(|l| std::ptr::eq(l, inner)) {
-            report.error(
-                span,
-                format!(
-                    "partial sums over axis `{sums}` are overwritten before this step takes them"
-                ),
-            );
-        }
+    let inner = multiply.loop_over(sums);
+    if inner.is_some_and(|inner| !around.is_some_and(|l| std::ptr::eq(l, inner))) {
+        report.error(
+            span,
+            format!("partial sums over axis `{sums}` are overwritten before this step takes them"),
+        );
     }
 }

@@ -69,20 +69,29 @@ impl Code {
     }
 }
 
-/// The last place within `width` where a line may end.
+/// Where a line may end within `width`: the last such place that is not inside a nested call, else the last one.
 fn break_position(text: &str, width: usize) -> Option<usize> {
-    let mut best = None;
+    let (mut outer, mut any) = (None, None);
     let mut quoted = false;
+    let mut depth = 0_i32;
     for (at, c) in text.char_indices().take(width) {
         quoted ^= c == '"';
         if quoted {
             continue;
         }
-        if c == ',' {
-            best = Some(at + 1);
-        } else if text[at..].starts_with("|| ") || text[at..].starts_with("&& ") {
-            best = Some(at);
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        let logical = text[at..].starts_with("|| ") || text[at..].starts_with("&& ");
+        let end = if c == ',' { at + 1 } else { at };
+        if (c == ',' || logical) && end > 0 {
+            any = Some(end);
+            if depth <= 1 {
+                outer = any;
+            }
         }
     }
-    best.filter(|&at| at > 0)
+    outer.or(any)
 }

@@ -97,16 +97,12 @@ fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
         ));
     }
     let multiply = view.writer(window).and_then(|p| p.loop_over(contraction));
-    if let Some(of_multiply) = multiply {
-        if !around.is_some_and(|l| std::ptr::eq(l, of_multiply)) {
-            found.push(Diagnostic::new(
-                Rule::Coverage,
-                source,
-                format!(
-                    "partial sums over axis `{sums}` are overwritten before this step takes them"
-                ),
-                "move the step into the loop that multiplies",
-            ));
-        }
+    if multiply.is_some_and(|inner| !around.is_some_and(|l| std::ptr::eq(l, inner))) {
+        found.push(Diagnostic::new(
+            Rule::Coverage,
+            source,
+            format!("partial sums over axis `{sums}` are overwritten before this step takes them"),
+            "move the step into the loop that multiplies",
+        ));
     }
 }

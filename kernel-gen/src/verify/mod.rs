@@ -5,6 +5,7 @@
 
 mod coverage;
 mod dataflow;
+mod declarations;
 mod diagnostic;
 mod facts;
 mod layout;
@@ -83,6 +84,7 @@ fn rules(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Facts> {
     let view = View::new(kernel, &facts);
     dataflow::check(&view, found);
     pipeline::check(&view, found);
+    declarations::check(&view, found);
     layout::check(&view, found);
     scale::check(&view, found);
     coverage::check(&view, found);

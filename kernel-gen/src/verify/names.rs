@@ -65,6 +65,7 @@ const TAKEN: &[&str] = &[
     "request",
     "row",
     "row_bytes",
+    "rows",
     "run",
     "run_stride",
     "stage",

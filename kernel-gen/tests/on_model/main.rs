@@ -160,7 +160,7 @@ fn requests_a_kernel_cannot_serve_are_refused() {
         zero_tile.tunables[1].value = 0;
         assert_eq!(
             problem
-                .run(&model, kernel.kernel(), &zero_tile, 0..64)
+                .run(&CHECKED, kernel.kernel(), &zero_tile, 0..64)
                 .status,
             2,
             "{plan}: a tile of zero"
@@ -169,7 +169,7 @@ fn requests_a_kernel_cannot_serve_are_refused() {
         one_stage.windows[1].stages = 1;
         assert_eq!(
             problem
-                .run(&model, kernel.kernel(), &one_stage, 0..64)
+                .run(&CHECKED, kernel.kernel(), &one_stage, 0..64)
                 .status,
             2,
             "{plan}: one stage"
