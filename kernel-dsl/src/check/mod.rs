@@ -16,6 +16,10 @@ use crate::{
 
 /// Checks one kernel.
 pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
+    names::duplicates(kernel, report);
+    if !report.is_empty() {
+        return;
+    }
     names::check(kernel, report);
     let sound_names = report.is_empty();
     let view = View::new(kernel);
@@ -36,7 +40,11 @@ struct Placed<'k> {
 impl<'k> Placed<'k> {
     /// The axis a loop variable walks, if the loop is around the step.
     fn axis(&self, variable: &Ident) -> Option<&'k Ident> {
-        self.loops.iter().rev().find(|l| l.variable == *variable).map(|l| &l.axis)
+        self.loops
+            .iter()
+            .rev()
+            .find(|l| l.variable == *variable)
+            .map(|l| &l.axis)
     }
 
     fn loop_over(&self, axis: &Ident) -> Option<&'k Loop> {
@@ -58,8 +66,16 @@ impl<'k> View<'k> {
     fn new(kernel: &'k Kernel) -> Self {
         let mut view = View {
             kernel,
-            operands: kernel.operands.iter().map(|o| (o.name.to_string(), o)).collect(),
-            windows: kernel.windows.iter().map(|w| (w.name.to_string(), w)).collect(),
+            operands: kernel
+                .operands
+                .iter()
+                .map(|o| (o.name.to_string(), o))
+                .collect(),
+            windows: kernel
+                .windows
+                .iter()
+                .map(|w| (w.name.to_string(), w))
+                .collect(),
             axis_of: HashMap::new(),
             steps: Vec::new(),
         };
@@ -72,15 +88,25 @@ impl<'k> View<'k> {
     fn walk(&mut self, body: &'k [Statement], loops: &mut Vec<&'k Loop>) {
         for statement in body {
             match statement {
-                Statement::Step(step) => self.steps.push(Placed { step, loops: loops.clone() }),
+                Statement::Step(step) => self.steps.push(Placed {
+                    step,
+                    loops: loops.clone(),
+                }),
                 Statement::Loop(l) => {
-                    self.axis_of.entry(l.tile.to_string()).or_insert(&l.axis);
+                    if self.declares(&l.axis) {
+                        self.axis_of.entry(l.tile.to_string()).or_insert(&l.axis);
+                    }
                     loops.push(l);
                     self.walk(&l.body, loops);
                     loops.pop();
                 }
             }
         }
+    }
+
+    /// Whether `axis` is one of the kernel's.
+    fn declares(&self, axis: &Ident) -> bool {
+        self.kernel.axes.iter().any(|a| a.name == *axis)
     }
 
     fn window(&self, name: &Ident) -> Option<&'k Window> {
@@ -99,6 +125,9 @@ impl<'k> View<'k> {
 
     /// The first step that fills a window.
     fn writer(&self, window: &Ident) -> Option<(usize, &Placed<'k>)> {
-        self.steps.iter().enumerate().find(|(_, p)| p.step.kind.writes().is_some_and(|w| w == window))
+        self.steps
+            .iter()
+            .enumerate()
+            .find(|(_, p)| p.step.kind.writes().is_some_and(|w| w == window))
     }
 }

@@ -8,8 +8,13 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         if operand.role != OperandRole::Output {
             continue;
         }
-        let unpacks: Vec<&Placed<'_>> =
-            view.steps.iter().filter(|p| unpacked(&p.step.kind) && p.step.kind.operand().is_some_and(|(o, _)| o.0 == index)).collect();
+        let unpacks: Vec<&Placed<'_>> = view
+            .steps
+            .iter()
+            .filter(|p| {
+                unpacked(&p.step.kind) && p.step.kind.operand().is_some_and(|(o, _)| o.0 == index)
+            })
+            .collect();
         if unpacks.is_empty() {
             found.push(Diagnostic::new(
                 Rule::Coverage,
@@ -33,12 +38,27 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn unpacked(kind: &StepKind) -> bool {
-    matches!(kind, StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. })
+    matches!(
+        kind,
+        StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. }
+    )
 }
 
 fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
-    let (StepKind::UnpackRows { operand, block, window, accumulate, .. }
-    | StepKind::UnpackCols { operand, block, window, accumulate, .. }) = unpack.step.kind
+    let (StepKind::UnpackRows {
+        operand,
+        block,
+        window,
+        accumulate,
+        ..
+    }
+    | StepKind::UnpackCols {
+        operand,
+        block,
+        window,
+        accumulate,
+        ..
+    }) = unpack.step.kind
     else {
         return;
     };
@@ -51,7 +71,10 @@ fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Coverage,
                 source,
-                format!("`{name}` is written again for every block of axis `{}`", view.axis_name(l.axis)),
+                format!(
+                    "`{name}` is written again for every block of axis `{}`",
+                    view.axis_name(l.axis)
+                ),
                 "move the step out of that loop",
             ));
         }
@@ -74,14 +97,12 @@ fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
         ));
     }
     let multiply = view.writer(window).and_then(|p| p.loop_over(contraction));
-    if let Some(of_multiply) = multiply {
-        if !around.is_some_and(|l| std::ptr::eq(l, of_multiply)) {
-            found.push(Diagnostic::new(
-                Rule::Coverage,
-                source,
-                format!("partial sums over axis `{sums}` are overwritten before this step takes them"),
-                "move the step into the loop that multiplies",
-            ));
-        }
+    if multiply.is_some_and(|inner| !around.is_some_and(|l| std::ptr::eq(l, inner))) {
+        found.push(Diagnostic::new(
+            Rule::Coverage,
+            source,
+            format!("partial sums over axis `{sums}` are overwritten before this step takes them"),
+            "move the step into the loop that multiplies",
+        ));
     }
 }

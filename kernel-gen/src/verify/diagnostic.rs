@@ -67,8 +67,18 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub(super) fn new(rule: Rule, source: Source, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { rule, message: message.into(), help: help.into(), source }
+    pub(super) fn new(
+        rule: Rule,
+        source: Source,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            rule,
+            message: message.into(),
+            help: help.into(),
+            source,
+        }
     }
 }
 

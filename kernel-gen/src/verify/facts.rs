@@ -50,7 +50,10 @@ fn token_axis(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<AxisId> {
         [_] => {
             found.push(Diagnostic {
                 rule: Rule::Axes,
-                message: format!("the token axis of kernel `{}` is not its first", kernel.name),
+                message: format!(
+                    "the token axis of kernel `{}` is not its first",
+                    kernel.name
+                ),
                 help: "declare it first: a request may fill axis 0 only in part".into(),
                 source: kernel.source,
             });

@@ -1,59 +1,18 @@
-//! Roles and layouts: each step gets what it can take.
+//! Roles and layouts of steps: each gets what it can take.
 
 use super::{Diagnostic, Rule, placed::Placed, view::View};
 use crate::ir::{
-    AxisId, Element, Operand, OperandId, OperandLayout, OperandRole, Scope, StepKind, WindowId, WindowLayout,
+    AxisId, Element, OperandId, OperandLayout, OperandRole, StepKind, WindowId, WindowLayout,
 };
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for operand in &view.kernel.operands {
-        declaration(operand, found);
-    }
-    for window in &view.kernel.windows {
-        let fits = (window.layout == WindowLayout::Q8Tiles) == (window.element == Element::Q8_0)
-            && window.element != Element::F32;
-        if !fits {
-            found.push(Diagnostic::new(
-                Rule::Layout,
-                window.source,
-                format!("window `{}` cannot hold {:?} as {}", window.name, window.element, window.layout.keyword()),
-                "tiles and rows in VTCM are f16; q8_0_tiles are their own element type",
-            ));
-        }
-    }
     for placed in &view.steps {
-        Step { view, placed, found }.check();
-    }
-}
-
-fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
-    let scope = match operand.role {
-        OperandRole::Weight => Scope::DdrResident,
-        OperandRole::Activation | OperandRole::Output => Scope::DdrStream,
-    };
-    if operand.scope != scope {
-        found.push(Diagnostic::new(
-            Rule::Role,
-            operand.source,
-            format!("operand `{}` is in the wrong memory scope", operand.name),
-            "weights are `in ddr_resident` (frozen, mapped once), token rows `in ddr_stream`",
-        ));
-    }
-    if (operand.layout == OperandLayout::Q8Tiles) != (operand.element == Element::Q8_0) {
-        found.push(Diagnostic::new(
-            Rule::Layout,
-            operand.source,
-            format!("operand `{}` cannot hold {:?} in this layout", operand.name, operand.element),
-            "q8_0_tiles are their own element type; row_major takes f32 or f16",
-        ));
-    }
-    if operand.axes[0] == operand.axes[1] {
-        found.push(Diagnostic::new(
-            Rule::Axes,
-            operand.source,
-            format!("operand `{}` has the same axis for rows and columns", operand.name),
-            "name two axes",
-        ));
+        Step {
+            view,
+            placed,
+            found,
+        }
+        .check();
     }
 }
 
@@ -69,22 +28,60 @@ impl Step<'_, '_> {
             self.block(operand, block);
         }
         match self.placed.step.kind {
-            StepKind::Load { window, operand, block } => self.load(window, operand, block),
-            StepKind::PackRows { window, operand, block, .. } => self.pack(window, operand, block, block[0]),
-            StepKind::PackCols { window, operand, block, .. } => self.pack(window, operand, block, block[1]),
-            StepKind::InterleavePairs { to, from } => self.convert(to, from, WindowLayout::RowMajor, 0),
-            StepKind::ScatterWords { to, from } => self.convert(to, from, WindowLayout::RowMajor, 1),
+            StepKind::Load {
+                window,
+                operand,
+                block,
+            } => self.load(window, operand, block),
+            StepKind::PackRows {
+                window,
+                operand,
+                block,
+                ..
+            } => self.pack(window, operand, block, block[0]),
+            StepKind::PackCols {
+                window,
+                operand,
+                block,
+                ..
+            } => self.pack(window, operand, block, block[1]),
+            StepKind::InterleavePairs { to, from } => {
+                self.convert(to, from, WindowLayout::RowMajor, 0)
+            }
+            StepKind::ScatterWords { to, from } => {
+                self.convert(to, from, WindowLayout::RowMajor, 1)
+            }
             StepKind::Dequantise { to, from } => self.convert(to, from, WindowLayout::Q8Tiles, 1),
-            StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
-            StepKind::UnpackRows { operand, block, window, .. } => self.unpack(operand, block, window, block),
-            StepKind::UnpackCols { operand, block, window, .. } => {
+            StepKind::Multiply {
+                to,
+                data,
+                weights,
+                swap,
+            } => self.multiply(to, data, weights, swap),
+            StepKind::UnpackRows {
+                operand,
+                block,
+                window,
+                ..
+            } => self.unpack(operand, block, window, block),
+            StepKind::UnpackCols {
+                operand,
+                block,
+                window,
+                ..
+            } => {
                 self.unpack(operand, block, window, [block[1], block[0]]);
             }
         }
     }
 
     fn error(&mut self, rule: Rule, message: String, help: String) {
-        self.found.push(Diagnostic::new(rule, self.placed.step.source, message, help));
+        self.found.push(Diagnostic::new(
+            rule,
+            self.placed.step.source,
+            message,
+            help,
+        ));
     }
 
     fn keyword(&self) -> &'static str {
@@ -98,7 +95,10 @@ impl Step<'_, '_> {
             let [given_rows, given_cols] = block.map(|a| self.view.axis_name(a));
             self.error(
                 Rule::Layout,
-                format!("a block of `{}` [{rows}, {cols}] is selected by [{given_rows}, {given_cols}]", operand.name),
+                format!(
+                    "a block of `{}` [{rows}, {cols}] is selected by [{given_rows}, {given_cols}]",
+                    operand.name
+                ),
                 format!("name the loops over `{rows}` and `{cols}`, in this order"),
             );
         }
@@ -109,18 +109,31 @@ impl Step<'_, '_> {
         if wanted.contains(&declared.layout) {
             return true;
         }
-        let list: Vec<_> = wanted.iter().map(|l| format!("`{}`", l.keyword())).collect();
+        let list: Vec<_> = wanted
+            .iter()
+            .map(|l| format!("`{}`", l.keyword()))
+            .collect();
         self.error(
             Rule::Layout,
-            format!("`{}` {what} `{}`, a window of {}", self.keyword(), declared.name, declared.layout.keyword()),
-            format!("declare the window as {}, or take another step", list.join(" or ")),
+            format!(
+                "`{}` {what} `{}`, a window of {}",
+                self.keyword(),
+                declared.name,
+                declared.layout.keyword()
+            ),
+            format!(
+                "declare the window as {}, or take another step",
+                list.join(" or ")
+            ),
         );
         false
     }
 
     /// Both windows or blocks must hold the same part of the same axes.
     fn axes(&mut self, window: WindowId, wanted: [AxisId; 2]) {
-        let Some(axes) = self.view.axes(window) else { return };
+        let Some(axes) = self.view.axes(window) else {
+            return;
+        };
         if axes != wanted {
             let [rows, cols] = axes.map(|a| self.view.axis_name(a));
             let [wanted_rows, wanted_cols] = wanted.map(|a| self.view.axis_name(a));
@@ -151,7 +164,10 @@ impl Step<'_, '_> {
             (OperandLayout::RowMajor, _) => {
                 self.error(
                     Rule::Layout,
-                    format!("`load` cannot bring f32 rows of `{}` into VTCM", source.name),
+                    format!(
+                        "`load` cannot bring f32 rows of `{}` into VTCM",
+                        source.name
+                    ),
                     "f32 rows are converted on their way in: use `pack_rows` or `pack_cols`".into(),
                 );
                 return;
@@ -167,18 +183,30 @@ impl Step<'_, '_> {
         if source.role != OperandRole::Activation || source.element != Element::F32 {
             self.error(
                 Rule::Role,
-                format!("`{}` takes f32 rows of an activation, `{}` is something else", self.keyword(), source.name),
+                format!(
+                    "`{}` takes f32 rows of an activation, `{}` is something else",
+                    self.keyword(),
+                    source.name
+                ),
                 "load weights; pack x or dy".into(),
             );
         }
-        if self.layout(window, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills") {
+        if self.layout(
+            window,
+            &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles],
+            "fills",
+        ) {
             self.tiles(window, block, pair);
         }
     }
 
     fn convert(&mut self, to: WindowId, from: WindowId, layout: WindowLayout, pair: usize) {
         let readable = self.layout(from, &[layout], "reads");
-        let writable = self.layout(to, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills");
+        let writable = self.layout(
+            to,
+            &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles],
+            "fills",
+        );
         if let (true, true, Some(axes)) = (readable, writable, self.view.axes(from)) {
             self.tiles(to, axes, axes[pair]);
         }
@@ -186,7 +214,9 @@ impl Step<'_, '_> {
 
     /// A step that walks rows × columns of `source` makes tiles whose pair index runs along `pair`.
     fn tiles(&mut self, window: WindowId, source: [AxisId; 2], pair: AxisId) {
-        let Some(axes) = self.view.axes(window) else { return };
+        let Some(axes) = self.view.axes(window) else {
+            return;
+        };
         let same = axes == source || axes == [source[1], source[0]];
         if !same {
             self.axes(window, source);
@@ -220,14 +250,22 @@ impl Step<'_, '_> {
     fn multiply(&mut self, to: WindowId, data: WindowId, weights: WindowId, swap: bool) {
         let roles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
         let [data_role, weights_role] = if swap { [roles[1], roles[0]] } else { roles };
-        for (window, wanted, part) in [(data, data_role, "data"), (weights, weights_role, "weights")] {
+        for (window, wanted, part) in [
+            (data, data_role, "data"),
+            (weights, weights_role, "weights"),
+        ] {
             let declared = &self.view.kernel.windows[window.0];
             if declared.layout != wanted {
-                let way_out = if declared.layout.is_hmx() && declared.layout != WindowLayout::OutputTiles {
-                    if swap { "write `DATA * WEIGHTS` without `swap`, or" } else { "write `swap(DATA, WEIGHTS)`, or" }
-                } else {
-                    "convert it first, and"
-                };
+                let way_out =
+                    if declared.layout.is_hmx() && declared.layout != WindowLayout::OutputTiles {
+                        if swap {
+                            "write `DATA * WEIGHTS` without `swap`, or"
+                        } else {
+                            "write `swap(DATA, WEIGHTS)`, or"
+                        }
+                    } else {
+                        "convert it first, and"
+                    };
                 self.error(
                     Rule::Role,
                     format!(
@@ -245,8 +283,14 @@ impl Step<'_, '_> {
         if !self.layout(to, &[WindowLayout::OutputTiles], "fills") {
             return;
         }
-        let (activation, weight) = if swap { (weights, data) } else { (data, weights) };
-        if let (Some([rows, run]), Some([cols, _])) = (self.view.axes(activation), self.view.axes(weight)) {
+        let (activation, weight) = if swap {
+            (weights, data)
+        } else {
+            (data, weights)
+        };
+        if let (Some([rows, run]), Some([cols, _])) =
+            (self.view.axes(activation), self.view.axes(weight))
+        {
             if rows == cols || rows == run || cols == run {
                 self.error(
                     Rule::Axes,
@@ -260,10 +304,15 @@ impl Step<'_, '_> {
     }
 
     fn origins(&mut self, data: WindowId, weights: WindowId) {
-        for (window, wanted, what) in
-            [(data, OperandRole::Activation, "token rows"), (weights, OperandRole::Weight, "a weight")]
-        {
-            if self.view.origin_role(window).is_some_and(|role| role != wanted) {
+        for (window, wanted, what) in [
+            (data, OperandRole::Activation, "token rows"),
+            (weights, OperandRole::Weight, "a weight"),
+        ] {
+            if self
+                .view
+                .origin_role(window)
+                .is_some_and(|role| role != wanted)
+            {
                 self.error(
                     Rule::Role,
                     format!("`{}` does not hold {what}", self.view.window_name(window)),
@@ -273,25 +322,44 @@ impl Step<'_, '_> {
         }
     }
 
-    fn unpack(&mut self, operand: OperandId, _block: [AxisId; 2], window: WindowId, wanted: [AxisId; 2]) {
+    fn unpack(
+        &mut self,
+        operand: OperandId,
+        _block: [AxisId; 2],
+        window: WindowId,
+        wanted: [AxisId; 2],
+    ) {
         let target = &self.view.kernel.operands[operand.0];
         if target.role != OperandRole::Output || target.element != Element::F32 {
             self.error(
                 Rule::Role,
-                format!("`{}` writes f32 rows of an output, `{}` is something else", self.keyword(), target.name),
+                format!(
+                    "`{}` writes f32 rows of an output, `{}` is something else",
+                    self.keyword(),
+                    target.name
+                ),
                 "frozen weights and inputs are read-only".into(),
             );
         }
         if !self.layout(window, &[WindowLayout::OutputTiles], "reads") {
             return;
         }
-        let Some(axes) = self.view.axes(window) else { return };
+        let Some(axes) = self.view.axes(window) else {
+            return;
+        };
         if axes != wanted && axes == [wanted[1], wanted[0]] {
-            let other =
-                if matches!(self.placed.step.kind, StepKind::UnpackRows { .. }) { "unpack_cols" } else { "unpack_rows" };
+            let other = if matches!(self.placed.step.kind, StepKind::UnpackRows { .. }) {
+                "unpack_cols"
+            } else {
+                "unpack_rows"
+            };
             self.error(
                 Rule::Layout,
-                format!("`{}` reads `{}` the wrong way round", self.keyword(), self.view.window_name(window)),
+                format!(
+                    "`{}` reads `{}` the wrong way round",
+                    self.keyword(),
+                    self.view.window_name(window)
+                ),
                 format!("a `swap` gives transposed tiles: use `{other}`"),
             );
         } else {

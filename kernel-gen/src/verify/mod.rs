@@ -5,6 +5,7 @@
 
 mod coverage;
 mod dataflow;
+mod declarations;
 mod diagnostic;
 mod facts;
 mod layout;
@@ -63,7 +64,11 @@ pub fn verify(kernel: &Kernel) -> Result<Verified, Vec<Diagnostic>> {
     let facts = rules(kernel, &mut found);
     found.sort_by_key(|d| (d.source.line, d.source.column));
     match facts {
-        Some(facts) if found.is_empty() => Ok(Verified { kernel: kernel.clone(), facts, defect: None }),
+        Some(facts) if found.is_empty() => Ok(Verified {
+            kernel: kernel.clone(),
+            facts,
+            defect: None,
+        }),
         _ => Err(found),
     }
 }
@@ -79,6 +84,7 @@ fn rules(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Facts> {
     let view = View::new(kernel, &facts);
     dataflow::check(&view, found);
     pipeline::check(&view, found);
+    declarations::check(&view, found);
     layout::check(&view, found);
     scale::check(&view, found);
     coverage::check(&view, found);

@@ -6,7 +6,13 @@ use crate::ir::{Candidates, Kernel, Statement, TILE, TunableId};
 pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     candidates(kernel, found);
     let mut walked = Vec::new();
-    loops(kernel, &kernel.schedule, &mut Vec::new(), &mut walked, found);
+    loops(
+        kernel,
+        &kernel.schedule,
+        &mut Vec::new(),
+        &mut walked,
+        found,
+    );
     for (index, tunable) in kernel.tunables.iter().enumerate() {
         if !walked.contains(&TunableId(index)) {
             found.push(Diagnostic::new(
@@ -18,7 +24,9 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
         }
     }
     for placed in Placed::all(&kernel.schedule) {
-        let Some((operand, block)) = placed.step.kind.operand() else { continue };
+        let Some((operand, block)) = placed.step.kind.operand() else {
+            continue;
+        };
         for axis in block {
             if placed.loop_over(axis).is_none() {
                 found.push(Diagnostic::new(
@@ -44,7 +52,10 @@ fn candidates(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
         };
         if tunable.multiple_of == 0 || !tunable.multiple_of.is_multiple_of(TILE) {
             error(
-                format!("tunable `{}` has a granule of {}, HMX takes tiles of {TILE}", tunable.name, tunable.multiple_of),
+                format!(
+                    "tunable `{}` has a granule of {}, HMX takes tiles of {TILE}",
+                    tunable.name, tunable.multiple_of
+                ),
                 format!("write `multiple_of {TILE}` or a multiple of it"),
             );
             continue;
@@ -52,7 +63,11 @@ fn candidates(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
         if let Candidates::List(values) = &tunable.candidates {
             for value in values.iter().filter(|&&v| !tunable.allows(v)) {
                 error(
-                    format!("candidate {value} of tunable `{}` is not a multiple of {}", tunable.name, tunable.granule()),
+                    format!(
+                        "candidate {value} of tunable `{}` is not a multiple of {}",
+                        tunable.name,
+                        tunable.granule()
+                    ),
                     "remove it, or round it up".into(),
                 );
             }
@@ -74,13 +89,18 @@ fn loops(
     found: &mut Vec<Diagnostic>,
 ) {
     for statement in body {
-        let Statement::Loop(l) = statement else { continue };
+        let Statement::Loop(l) = statement else {
+            continue;
+        };
         let axis = &kernel.axes[l.axis.0].name;
         if around.contains(&l.axis.0) {
             found.push(Diagnostic::new(
                 Rule::Loops,
                 l.source,
-                format!("loop `{}` walks axis `{axis}` inside another loop over it", l.name),
+                format!(
+                    "loop `{}` walks axis `{axis}` inside another loop over it",
+                    l.name
+                ),
                 "one loop per axis: tiles of tiles would visit blocks twice",
             ));
         }

@@ -1,4 +1,4 @@
-//! Output taken after the loop over its columns.
+//! Two loops over one axis: the second would see only the last block of the first.
 
 kernel_gen::kernel! {
     /// Y = X · Wᵀ.
@@ -25,9 +25,11 @@ kernel_gen::kernel! {
                     for no in tiles(n, nc) pipeline(wq) {
                         load wq <- w[no, ko];
                         dequantise wb <- wq;
-                        multiply yc <- xa * wb;
                     }
-                    unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                    for no in tiles(n, nc) {
+                        multiply yc <- xa * wb;
+                        unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                    }
                 }
             }
         }
