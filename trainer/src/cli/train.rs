@@ -204,7 +204,7 @@ impl TrainArgs {
                 eps: optimizer.eps,
                 weight_decay: optimizer.weight_decay,
             },
-            clip: (optimizer.clip > 0.0).then_some(optimizer.clip as f32),
+            clip: (optimizer.clip > 0.0).then_some(optimizer.clip),
             schedule: match optimizer.schedule {
                 Decay::Constant => Schedule::Constant,
                 Decay::Linear => Schedule::Linear,
