@@ -18,6 +18,7 @@ pub(super) fn emit_all(code: &mut Code, verified: &Verified) {
         Body {
             code,
             verified,
+            placed: &placed[index],
             step: steps[index],
             function,
         }
@@ -38,6 +39,7 @@ pub(super) fn arguments(kernel: &Kernel, step: &Step) -> (bool, Option<WindowId>
 struct Body<'a> {
     code: &'a mut Code,
     verified: &'a Verified,
+    placed: &'a Placed<'a>,
     step: &'a Step,
     function: String,
 }
@@ -479,12 +481,8 @@ impl<'a> Body<'a> {
         let kernel = self.kernel();
         let window = |w: WindowId| window_of(kernel, w).name.as_str();
         let operand = |o: OperandId, b: [AxisId; 2]| {
-            format!(
-                "{}[{}, {}]",
-                kernel.operands[o.0].name,
-                self.axis(b[0]),
-                self.axis(b[1])
-            )
+            let [rows, cols] = b.map(|a| self.placed.loop_over(a).map_or("", |l| l.name.as_str()));
+            format!("{}[{rows}, {cols}]", kernel.operands[o.0].name)
         };
         let scaled = |on: bool| if on { " scale(row)" } else { "" };
         let text = match self.step.kind {
