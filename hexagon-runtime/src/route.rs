@@ -37,7 +37,7 @@ impl Route {
         };
         supported()
             .find(|(bucket, _)| *bucket >= rows)
-            .or_else(|| supported().last())
+            .or_else(|| supported().next_back())
     }
 
     /// Takes every bucket from the device.

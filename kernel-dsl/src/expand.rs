@@ -105,7 +105,7 @@ fn doc_lines(kernel: &Kernel) -> Vec<String> {
         else {
             continue;
         };
-        lines.extend(text.value().lines().map(|line| line.trim().to_string()));
+        lines.extend(text.value().split('\n').map(|line| line.trim().to_string()));
     }
     lines
 }

@@ -34,12 +34,9 @@ static inline int pf_request_fits(const struct pf_plan *plan, const struct pf_re
     for (uint32_t i = 1; i < PF_MAX_AXES; i++)
         if (request->axes[i] != plan->axes[i])
             return 0;
-    for (uint32_t i = 0; i < PF_MAX_OPERANDS; i++) {
-        const struct pf_operand *operand = &request->operands[i];
-        /* How many bytes an operand needs depends on its layout: every kernel's own check says. */
-        if (operand->address % PF_VECTOR_BYTES)
+    for (uint32_t i = 0; i < PF_MAX_OPERANDS; i++)
+        if (request->operands[i].address % PF_VECTOR_BYTES)
             return 0;
-    }
     if (!request->row_exponents)
         return 1;
     const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;
@@ -47,6 +44,13 @@ static inline int pf_request_fits(const struct pf_plan *plan, const struct pf_re
         if (exponents[row] < -PF_MOST_EXPONENT || exponents[row] > PF_MOST_EXPONENT)
             return 0;
     return 1;
+}
+
+/* Whether an operand holds `lines` whole lines of row_stride bytes. A line is a row of a row-major operand or a row of
+ * tiles of a tiled one, which only the kernel knows: it returns PF_BAD_REQUEST when this is 0. */
+static inline int pf_operand_holds(const struct pf_operand *operand, uint64_t lines)
+{
+    return operand->address && operand->bytes >= lines * operand->row_stride;
 }
 
 /* PF_OK when the kernel may run this request under this plan; otherwise the status the kernel must return. */

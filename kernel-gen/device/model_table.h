@@ -42,8 +42,6 @@ static pf_device *pf_model_open(uint32_t vtcm_bytes, uint32_t overflow)
     dev->shadow = calloc(vtcm_bytes, 1);
     dev->kernel = dev->position = dev->step = "none";
     int ready = dev->vtcm && dev->shadow;
-    if (ready)
-        memset(dev->vtcm, 0xFF, vtcm_bytes);
 #else
     /* Pages of the mirror that no kernel multiplies from are never touched, and so cost nothing. */
     dev->mirror = aligned_alloc(4096, (size_t)vtcm_bytes * 2u);
@@ -72,10 +70,11 @@ static const char *pf_model_fault(pf_device *dev)
 }
 
 /* VTCM may be taken away between requests, so every run starts from poison: NaN patterns that nobody wrote. */
-static void pf_model_poison(pf_device *dev)
+static void pf_model_poison(pf_device *dev, const struct pf_plan *plan)
 {
-    memset(dev->vtcm, 0xFF, dev->vtcm_bytes);
-    memset(dev->shadow, PF_NEVER_WRITTEN, dev->vtcm_bytes);
+    uint32_t bytes = pf_smaller(plan->vtcm_bytes, dev->vtcm_bytes); /* nothing beyond the windows can be reached */
+    memset(dev->vtcm, 0xFF, bytes);
+    memset(dev->shadow, PF_NEVER_WRITTEN, bytes);
     memset(dev->accumulator, 0xFF, sizeof dev->accumulator);
     dev->transfer_count = 0;
     dev->scattered_count = 0;
@@ -93,7 +92,7 @@ static void pf_model_leave(pf_device *dev)
 static int pf_model_call(pf_device *dev, const struct pf_kernel *kernel, const struct pf_plan *plan,
                          const struct pf_request *request)
 {
-    pf_model_poison(dev);
+    pf_model_poison(dev, plan);
     dev->plan = plan;
     dev->request = request;
     pf_set_step(dev, kernel->name, "kernel entry", "enter");

@@ -83,7 +83,10 @@ static inline void pf_check_read(pf_device *dev, const uint8_t *p, size_t bytes,
 {
     pf_check_vtcm(dev, p, bytes);
     const uint8_t *shadow = dev->shadow + (p - dev->vtcm);
-    for (size_t i = 0; i < bytes; i++) {
+    uint8_t odd = 0;
+    for (size_t i = 0; i < bytes; i++)
+        odd |= shadow[i] ^ PF_WRITTEN;
+    for (size_t i = 0; odd && i < bytes; i++) {
         if (shadow[i] == PF_WRITTEN || (shadow[i] == PF_OVERFLOWED && overflow_guarded))
             continue;
         pf_trap(dev,

@@ -1,1 +1,9 @@
-//! verify
+//! Plain reference implementations, property strategies and tolerances.
+//!
+//! Nothing here is product code: the references are written for reading, in f64, and share no line with what they check.
+
+pub mod effective;
+pub mod family;
+pub mod product;
+pub mod row_exponent;
+pub mod strategy;

@@ -86,7 +86,7 @@ impl ModelPool {
             busy += 1;
             first = last;
         }
-        // Every share is waited for, also after an error: the request's addresses are borrowed until here.
+        // Every share is waited for, also after an error: `product` keeps the request's addresses borrowed until then.
         for worker in &mut self.workers[..busy] {
             match worker.done.recv() {
                 Ok(done) => {
@@ -96,7 +96,6 @@ impl ModelPool {
                 Err(_) => result = result.and(Err(lost())),
             }
         }
-        drop(product);
         result
     }
 

@@ -91,8 +91,8 @@ fn compare(
             let at = row * output_width + column;
             let (expected, bound) = (reference.values[at], reference.bounds[at]);
             let got = f64::from(answers[at]);
-            // Written so that a NaN fails.
-            if !((got - expected).abs() <= bound) {
+            let error = (got - expected).abs();
+            if error.is_nan() || error > bound {
                 return Err(format!(
                     "row {row}, column {column} is {got:e}, the effective weights give {expected:e} ± {bound:.1e}"
                 ));

@@ -1,7 +1,6 @@
 use std::ops::Range;
 
 use half::f16;
-use half::slice::HalfFloatSliceExt;
 use rayon::prelude::*;
 
 use super::{Q8_BLOCK, Q8_BLOCK_BYTES, TILE, TooLarge};
@@ -39,8 +38,8 @@ impl Block {
         let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };
         let mut q = [0i8; Q8_BLOCK];
         for (q, x) in q.iter_mut().zip(values) {
-            // A denormal d has an infinite inverse; `as` then saturates, and the scale rounds to FP16 zero anyway.
-            *q = (x * inverse).round() as i8;
+            // A denormal d has an infinite inverse and q means nothing; its scale rounds to FP16 zero anyway.
+            *q = round_half_away(x * inverse);
         }
         Block {
             d: f16::from_f32(d),
@@ -65,8 +64,14 @@ impl Block {
         }
         self.q[..width]
             .iter()
-            .position(|q| !((f32::from(*q) * d).abs() < FP16_OVERFLOW))
+            .position(|q| (f32::from(*q) * d).abs() >= FP16_OVERFLOW)
     }
+}
+
+/// `x.round() as i8` for |x| < 2^22: adding the largest value below 0.5 and cutting off is what a library call does, but
+/// runs on whole vectors.
+fn round_half_away(x: f32) -> i8 {
+    (x + 0.5f32.next_down().copysign(x)) as i32 as i8
 }
 
 /// Scale of one block as stored.
@@ -218,13 +223,29 @@ fn dequantise_tile(tile: &[u8], values: &mut [f32; TILE_QUANTS]) {
         .zip(quants.chunks_exact(2 * TILE))
     {
         for ((value, q), d) in line.iter_mut().zip(quants).zip(&doubled) {
-            // Exact: 8 bits times 11 bits fit the 24 of f32.
-            *value = f32::from(q.cast_signed()) * d;
+            // The product is exact: 8 bits times 11 bits fit the 24 of f32.
+            *value = round_to_fp16(f32::from(q.cast_signed()) * d);
         }
     }
-    let mut rounded = [f16::ZERO; TILE_QUANTS];
-    rounded.convert_from_f32_slice(values);
-    rounded.convert_to_f32_slice(values);
+}
+
+/// The FP16 value nearest to `x` (ties to even), as f32, for magnitudes below 65520. Branch-free, so that it runs on whole
+/// vectors of any instruction set.
+fn round_to_fp16(x: f32) -> f32 {
+    let sign = x.to_bits() & 0x8000_0000;
+    let magnitude = x.to_bits() & 0x7fff_ffff;
+    // Half a unit of the 10-bit mantissa, less one when the kept mantissa is even.
+    let normal = (magnitude + 0xfff + (magnitude >> 13 & 1)) & !0x1fff;
+    // Below 2^-14 FP16 counts in 2^-24, the spacing of f32 at 0.5: one addition rounds to it.
+    let denormal = ((f32::from_bits(magnitude) + 0.5) - 0.5).to_bits();
+    let smallest_normal = 0x3880_0000;
+    f32::from_bits(
+        sign | if magnitude < smallest_normal {
+            denormal
+        } else {
+            normal
+        },
+    )
 }
 
 #[cfg(test)]
@@ -261,6 +282,36 @@ mod tests {
         let mut values = [0.0f32; 32];
         values[..4].copy_from_slice(&[127.0, 2.5, -2.5, 0.5]);
         assert_eq!(Block::quantise(&values).q[..4], [127, 3, -3, 1]);
+    }
+
+    #[test]
+    fn rounding_equals_the_library_s() {
+        for q in -127..=127 {
+            for x in [
+                q as f32,
+                q as f32 + 0.5,
+                (q as f32 + 0.5).next_down(),
+                (q as f32 + 0.5).next_up(),
+                q as f32 * 0.37,
+            ] {
+                if x.abs() <= 127.0 {
+                    assert_eq!(round_half_away(x), x.round() as i8, "{x}");
+                }
+            }
+        }
+        for d in 0..0x7c00u16 {
+            let d = f16::from_bits(d).to_f32();
+            for q in -128i8..=127 {
+                let x = f32::from(q) * d;
+                if x.abs() < FP16_OVERFLOW {
+                    assert_eq!(
+                        round_to_fp16(x).to_bits(),
+                        f16::from_f32(x).to_f32().to_bits(),
+                        "{q} · {d}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,133 @@
-//! Rules that need no sizes.
+//! Rules that need no sizes. A rule about what is missing is tried only on a kernel that could be read completely.
 
-use crate::{report::Report, tree::Kernel};
+mod flow;
+mod names;
+mod roles;
+mod sums;
 
-pub(crate) fn kernel(_kernel: &Kernel, _report: &mut Report) {}
+use std::collections::HashMap;
+
+use proc_macro2::Ident;
+
+use crate::{
+    report::Report,
+    tree::{Kernel, Loop, Operand, Statement, Step, Window},
+};
+
+/// Checks one kernel.
+pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
+    names::duplicates(kernel, report);
+    if !report.is_empty() {
+        return;
+    }
+    names::check(kernel, report);
+    let sound_names = report.is_empty();
+    let view = View::new(kernel);
+    roles::check(&view, report);
+    sums::check(&view, report);
+    if kernel.complete && sound_names {
+        flow::check(&view, report);
+        names::missing(kernel, report);
+    }
+}
+
+/// A step with the loops around it, from the outermost in.
+struct Placed<'k> {
+    step: &'k Step,
+    loops: Vec<&'k Loop>,
+}
+
+impl<'k> Placed<'k> {
+    /// The axis a loop variable walks, if the loop is around the step.
+    fn axis(&self, variable: &Ident) -> Option<&'k Ident> {
+        self.loops
+            .iter()
+            .rev()
+            .find(|l| l.variable == *variable)
+            .map(|l| &l.axis)
+    }
+
+    fn loop_over(&self, axis: &Ident) -> Option<&'k Loop> {
+        self.loops.iter().copied().find(|l| l.axis == *axis)
+    }
+}
+
+/// A kernel by name.
+struct View<'k> {
+    kernel: &'k Kernel,
+    operands: HashMap<String, &'k Operand>,
+    windows: HashMap<String, &'k Window>,
+    /// The axis each tunable tiles, by the loops.
+    axis_of: HashMap<String, &'k Ident>,
+    steps: Vec<Placed<'k>>,
+}
+
+impl<'k> View<'k> {
+    fn new(kernel: &'k Kernel) -> Self {
+        let mut view = View {
+            kernel,
+            operands: kernel
+                .operands
+                .iter()
+                .map(|o| (o.name.to_string(), o))
+                .collect(),
+            windows: kernel
+                .windows
+                .iter()
+                .map(|w| (w.name.to_string(), w))
+                .collect(),
+            axis_of: HashMap::new(),
+            steps: Vec::new(),
+        };
+        if let Some(schedule) = &kernel.schedule {
+            view.walk(schedule, &mut Vec::new());
+        }
+        view
+    }
+
+    fn walk(&mut self, body: &'k [Statement], loops: &mut Vec<&'k Loop>) {
+        for statement in body {
+            match statement {
+                Statement::Step(step) => self.steps.push(Placed {
+                    step,
+                    loops: loops.clone(),
+                }),
+                Statement::Loop(l) => {
+                    if self.declares(&l.axis) {
+                        self.axis_of.entry(l.tile.to_string()).or_insert(&l.axis);
+                    }
+                    loops.push(l);
+                    self.walk(&l.body, loops);
+                    loops.pop();
+                }
+            }
+        }
+    }
+
+    /// Whether `axis` is one of the kernel's.
+    fn declares(&self, axis: &Ident) -> bool {
+        self.kernel.axes.iter().any(|a| a.name == *axis)
+    }
+
+    fn window(&self, name: &Ident) -> Option<&'k Window> {
+        self.windows.get(&name.to_string()).copied()
+    }
+
+    fn operand(&self, name: &Ident) -> Option<&'k Operand> {
+        self.operands.get(&name.to_string()).copied()
+    }
+
+    /// The axes of a window's extents.
+    fn axes(&self, window: &Window) -> Option<[&'k Ident; 2]> {
+        let axis = |tunable: &Ident| self.axis_of.get(&tunable.to_string()).copied();
+        Some([axis(&window.extents[0])?, axis(&window.extents[1])?])
+    }
+
+    /// The first step that fills a window.
+    fn writer(&self, window: &Ident) -> Option<(usize, &Placed<'k>)> {
+        self.steps
+            .iter()
+            .enumerate()
+            .find(|(_, p)| p.step.kind.writes().is_some_and(|w| w == window))
+    }
+}

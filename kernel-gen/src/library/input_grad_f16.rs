@@ -13,7 +13,7 @@ kernel! {
         operand w: weight f16 row_major[n, k] in ddr_resident;
         operand dx: output f32 row_major[m, k] in ddr_stream;
 
-        tunable mc in 32..=1024 multiple_of 32;
+        tunable mc in 32..=2048 multiple_of 32;
         tunable nc in 32..=16384 multiple_of 32;
         tunable kc in 32..=512 multiple_of 32;
 

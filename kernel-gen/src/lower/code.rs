@@ -2,6 +2,9 @@
 
 use std::fmt::Display;
 
+/// Longest line of emitted C.
+const WIDTH: usize = 120;
+
 #[derive(Default)]
 pub(super) struct Code {
     text: String,
@@ -9,9 +12,26 @@ pub(super) struct Code {
 }
 
 impl Code {
+    /// One line of C, broken behind a comma or before `&&` and `||` where it would be too long.
     pub fn line(&mut self, line: impl Display) {
-        let indent = "    ".repeat(self.depth);
-        self.text.push_str(format!("{indent}{line}").trim_end());
+        let mut indent = "    ".repeat(self.depth);
+        let text = line.to_string();
+        let mut rest = text.as_str();
+        while indent.len() + rest.chars().count() > WIDTH && !rest.starts_with("/*") {
+            let Some(at) = break_position(rest, WIDTH.saturating_sub(indent.len())) else {
+                break;
+            };
+            let (head, tail) = rest.split_at(at);
+            self.push(&indent, head);
+            rest = tail.trim_start();
+            indent = "    ".repeat(self.depth + 2);
+        }
+        self.push(&indent, rest);
+    }
+
+    fn push(&mut self, indent: &str, text: &str) {
+        self.text.push_str(indent);
+        self.text.push_str(text.trim_end());
         self.text.push('\n');
     }
 
@@ -47,4 +67,31 @@ impl Code {
     pub fn finish(self) -> String {
         self.text
     }
+}
+
+/// Where a line may end within `width`: the last such place that is not inside a nested call, else the last one.
+fn break_position(text: &str, width: usize) -> Option<usize> {
+    let (mut outer, mut any) = (None, None);
+    let mut quoted = false;
+    let mut depth = 0_i32;
+    for (at, c) in text.char_indices().take(width) {
+        quoted ^= c == '"';
+        if quoted {
+            continue;
+        }
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        let logical = text[at..].starts_with("|| ") || text[at..].starts_with("&& ");
+        let end = if c == ',' { at + 1 } else { at };
+        if (c == ',' || logical) && end > 0 {
+            any = Some(end);
+            if depth <= 1 {
+                outer = any;
+            }
+        }
+    }
+    outer.or(any)
 }

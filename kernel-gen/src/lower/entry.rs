@@ -15,53 +15,55 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     code.open(format!(
         "static int {name}_check(const struct pf_plan *plan, const struct pf_request *request)"
     ));
-    code.open(format!(
-        "if (plan->window_count != {})",
-        kernel.windows.len()
-    ));
-    code.line("return PF_BAD_PLAN;");
-    code.close();
+    let mut wrong = vec![format!("plan->window_count != {}", kernel.windows.len())];
+    wrong.extend(
+        kernel
+            .windows
+            .iter()
+            .enumerate()
+            .map(|(i, w)| format!("plan->windows[{i}].stages != {}", w.stages)),
+    );
+    refuse(code, &wrong, "PF_BAD_PLAN");
     code.open(format!(
         "for (uint32_t i = 0; i < {}; ++i)",
         kernel.tunables.len()
     ));
-    code.open("if (plan->tunables[i] == 0 || plan->tunables[i] % TILE_EDGE != 0)");
-    code.line("return PF_BAD_PLAN;");
+    refuse(
+        code,
+        &[
+            "plan->tunables[i] == 0".into(),
+            "plan->tunables[i] % TILE_EDGE != 0".into(),
+        ],
+        "PF_BAD_PLAN",
+    );
     code.close();
-    code.close();
-    for (index, window) in kernel.windows.iter().enumerate() {
-        code.open(format!(
-            "if (plan->windows[{index}].stages != {})",
-            window.stages
-        ));
-        code.line("return PF_BAD_PLAN;");
-        code.close();
-    }
     let token = verified.facts().token.0;
-    code.open(format!(
-        "if (request->row_begin % TILE_EDGE != 0 || request->row_begin > request->row_end || request->row_end > request->axes[{token}])"
-    ));
-    code.line("return PF_BAD_REQUEST;");
+    refuse(
+        code,
+        &[
+            "request->row_begin % TILE_EDGE != 0".into(),
+            "request->row_begin > request->row_end".into(),
+            format!("request->row_end > request->axes[{token}]"),
+        ],
+        "PF_BAD_REQUEST",
+    );
+    code.open("if (request->row_begin == request->row_end)");
+    code.line("return PF_OK;");
     code.close();
     for (index, operand) in kernel.operands.iter().enumerate() {
-        let [rows, cols] = operand.axes.map(|a| format!("request->axes[{}]", a.0));
-        let condition = operand_condition(operand, index, &rows, &cols);
-        code.open(format!(
-            "if (request->row_begin < request->row_end && ({condition}))"
+        code.line(format!(
+            "const struct pf_operand *{} = &request->operands[{index}];",
+            operand.name
         ));
-        code.line(format!("return PF_BAD_REQUEST; /* {} */", operand.name));
-        code.close();
+        let [rows, cols] = operand.axes.map(|a| format!("request->axes[{}]", a.0));
+        refuse(code, &too_small(operand, &rows, &cols), "PF_BAD_REQUEST");
     }
     for (field, used) in [
         ("row_exponents", uses_exponents(verified)),
         ("row_flags", uses_flags(verified)),
     ] {
         if used {
-            code.open(format!(
-                "if (request->row_begin < request->row_end && !request->{field})"
-            ));
-            code.line("return PF_BAD_REQUEST;");
-            code.close();
+            refuse(code, &[format!("!request->{field}")], "PF_BAD_REQUEST");
         }
     }
     code.line("return PF_OK;");
@@ -102,19 +104,30 @@ fn uses_flags(verified: &Verified) -> bool {
     })
 }
 
-/// True where the operand is smaller than the loops read or write.
-fn operand_condition(operand: &Operand, index: usize, rows: &str, cols: &str) -> String {
-    let o = format!("request->operands[{index}]");
+fn refuse(code: &mut Code, conditions: &[String], status: &str) {
+    code.open(format!("if ({})", conditions.join(" || ")));
+    code.line(format!("return {status};"));
+    code.close();
+}
+
+/// True where the operand is smaller than what the loops read or write.
+fn too_small(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
+    let o = &operand.name;
     match (operand.layout, operand.element) {
-        (OperandLayout::RowMajor, Element::F32) => format!(
-            "{o}.row_stride % VECTOR_BYTES != 0 || {o}.row_stride < (uint64_t){cols} * 4 || {o}.bytes < (uint64_t)({rows} - 1) * {o}.row_stride + (uint64_t){cols} * 4"
-        ),
-        (OperandLayout::RowMajor, _) => format!(
-            "{o}.row_stride % VECTOR_BYTES != 0 || {o}.row_stride < (uint64_t)tiles_of({cols}) * TILE_EDGE * 2 || {o}.bytes < (uint64_t)tiles_of({rows}) * TILE_EDGE * {o}.row_stride"
-        ),
-        (OperandLayout::Q8Tiles, _) => format!(
-            "{o}.row_stride < (uint64_t)tiles_of({cols}) * Q8_TILE_BYTES || {o}.bytes < (uint64_t)tiles_of({rows}) * {o}.row_stride"
-        ),
+        (OperandLayout::RowMajor, Element::F32) => vec![
+            format!("{o}->row_stride % VECTOR_BYTES != 0"),
+            format!("{o}->row_stride < (uint64_t){cols} * 4"),
+            format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + (uint64_t){cols} * 4"),
+        ],
+        (OperandLayout::RowMajor, _) => vec![
+            format!("{o}->row_stride % VECTOR_BYTES != 0"),
+            format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * TILE_EDGE * 2"),
+            format!("{o}->bytes < (uint64_t)tiles_of({rows}) * TILE_EDGE * {o}->row_stride"),
+        ],
+        (OperandLayout::Q8Tiles, _) => vec![
+            format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * Q8_TILE_BYTES"),
+            format!("{o}->bytes < (uint64_t)tiles_of({rows}) * {o}->row_stride"),
+        ],
     }
 }
 

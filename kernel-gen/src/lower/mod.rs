@@ -78,7 +78,7 @@ fn emit_kernel(code: &mut Code, verified: &Verified) {
     code.blank();
     code.line(format!("/* ---- {} ---- {}", kernel.name, kernel.source));
     for line in &kernel.doc {
-        code.line(format!(" * {}", line.replace("*/", "* /")));
+        code.line(format!(" * {}", line.replace("*/", "* /")).trim_end());
     }
     code.line(" */");
     code.blank();

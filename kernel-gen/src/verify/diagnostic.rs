@@ -66,6 +66,22 @@ pub struct Diagnostic {
     pub source: Source,
 }
 
+impl Diagnostic {
+    pub(super) fn new(
+        rule: Rule,
+        source: Source,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            rule,
+            message: message.into(),
+            help: help.into(),
+            source,
+        }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

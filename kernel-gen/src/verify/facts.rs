@@ -46,7 +46,19 @@ fn token_axis(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<AxisId> {
         .map(|(i, _)| i)
         .collect();
     match tokens.as_slice() {
-        [one] => Some(AxisId(*one)),
+        [0] => Some(AxisId(0)),
+        [_] => {
+            found.push(Diagnostic {
+                rule: Rule::Axes,
+                message: format!(
+                    "the token axis of kernel `{}` is not its first",
+                    kernel.name
+                ),
+                help: "declare it first: a request may fill axis 0 only in part".into(),
+                source: kernel.source,
+            });
+            None
+        }
         other => {
             found.push(Diagnostic {
                 rule: Rule::Axes,

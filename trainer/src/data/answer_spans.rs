@@ -79,7 +79,7 @@ pub(super) fn completion(
     let end = ids.len();
     Ok(Marked {
         ids,
-        answers: vec![answer..end],
+        answers: std::iter::once(answer..end).collect(),
     })
 }
 

@@ -7,8 +7,8 @@ use minijinja::{Environment, Error, ErrorKind, Value, context};
 
 const NAME: &str = "chat_template";
 /// Budget of one rendering. Real templates take some hundred steps a message; the engine also
-/// charges for the text a template builds, so this bounds time and memory.
-const FUEL: u64 = 10_000_000;
+/// charges one step per 64 bytes a template builds, so this bounds memory (128 MB) as well as time.
+const FUEL: u64 = 2_000_000;
 
 /// A compiled chat template.
 ///

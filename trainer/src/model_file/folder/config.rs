@@ -32,8 +32,10 @@ struct Raw {
 
 #[derive(Deserialize)]
 struct RawRope {
-    #[serde(alias = "type")]
     rope_type: Option<String>,
+    /// The older name; some files have both.
+    #[serde(rename = "type")]
+    old_type: Option<String>,
     rope_theta: Option<f64>,
     factor: Option<f64>,
     low_freq_factor: Option<f64>,
@@ -179,7 +181,8 @@ fn rope(path: &Path, raw: &Raw) -> Result<Rope, ModelError> {
             scaling: None,
         });
     };
-    let scaling = match settings.rope_type.as_deref() {
+    let rope_type = settings.rope_type.as_ref().or(settings.old_type.as_ref());
+    let scaling = match rope_type.map(String::as_str) {
         None | Some("default") => None,
         Some("llama3") => {
             let number =

@@ -23,6 +23,7 @@ fn both_spellings_of_rope() {
     };
     let mut built = Built::sound();
     built.config["rope_scaling"] = scaling.clone();
+    built.config["rope_scaling"]["type"] = json!("llama3");
     assert_eq!(built.open().1.unwrap().config.rope, wanted);
     let mut built = Built::sound();
     built.config["rope_theta"] = json!(null);

@@ -27,8 +27,8 @@ impl FolderWeights {
         // Constants that old exports saved along, and the head that tying makes a second name of
         // the embedding.
         places.retain(|name, _| {
-            !name.ends_with(".rotary_emb.inv_freq")
-                && !(config.tied_head && name == "lm_head.weight")
+            let second_name = config.tied_head && name == "lm_head.weight";
+            !second_name && !name.ends_with(".rotary_emb.inv_freq")
         });
         let weights = FolderWeights {
             files,

@@ -4,6 +4,8 @@
 use super::built::{
     ARRAY, Built, F32, I32, STRING, U8, U32, U64, array, f32_bytes, open_bytes, text, texts, tokens,
 };
+use crate::model_file::ModelFile;
+use crate::text::tiny;
 use std::time::{Duration, Instant};
 
 /// The file must be refused, at once, with a text that holds every one of `parts`.
@@ -391,4 +393,43 @@ fn weights_that_are_not_finite_are_reported() {
         );
         assert!(error.contains("at index 10"), "{error}");
     }
+}
+
+/// With any byte of the header changed (every fifth is tried) the file opens or is refused; nothing
+/// panics.
+#[test]
+fn a_changed_byte_of_the_header_cannot_break_the_reader() {
+    let mut built = Built::sound();
+    built.set("tokenizer.chat_template", STRING, text(tiny::CHATML));
+    let whole = built.bytes();
+    let data: usize = built.tensors.iter().map(|tensor| tensor.data.len()).sum();
+    let header = whole.len() - data;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    let (mut opened, mut refused) = (0, 0);
+    for at in (0..header).step_by(5) {
+        let change = [0x01, 0x80, 0xff][at % 3];
+        let mut bytes = whole.clone();
+        bytes[at] ^= change;
+        std::fs::write(&path, &bytes).unwrap();
+        match ModelFile::open(&path) {
+            Ok(model) => {
+                opened += 1;
+                for name in model.tensors.names() {
+                    let _ = model.tensors.read_f32(&name);
+                }
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(
+                    !error.to_string().contains("failed inside"),
+                    "byte {at}: {error}"
+                );
+            }
+        }
+    }
+    assert!(
+        opened > 0 && refused > header / 10,
+        "{opened} opened, {refused} refused"
+    );
 }

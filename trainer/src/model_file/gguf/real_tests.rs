@@ -9,7 +9,7 @@ use super::tokenizer;
 use crate::model_file::source_file::SourceFile;
 use crate::model_file::{ModelError, ModelFile};
 use crate::text::{Message, SpecialTokens, TextModel};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn named_by(variable: &str) -> PathBuf {
     std::env::var_os(variable)
@@ -109,7 +109,7 @@ fn smollm2_weights() {
     );
 }
 
-fn metadata(path: &PathBuf) -> Result<Metadata, ModelError> {
+fn metadata(path: &Path) -> Result<Metadata, ModelError> {
     Ok(Header::read(&SourceFile::open(path)?)?.metadata)
 }
 

@@ -272,7 +272,11 @@ fn dequantised_values_equal_the_reference() {
         let mut values = vec![0.0; 2 * count];
         dequantise(element, &bytes, &mut values);
         let places = [0, 1, 17, 31, 33, count, 2 * count - 20, 2 * count - 1];
-        assert_eq!(places.map(|place| values[place]), wanted, "{element:?}");
+        assert_eq!(
+            places.map(|place| f64::from(values[place])),
+            wanted,
+            "{element:?}"
+        );
         let found: f64 = values
             .iter()
             .enumerate()

@@ -1,0 +1,160 @@
+//! Names: declared once, and declared at all.
+
+use std::collections::HashMap;
+
+use proc_macro2::Ident;
+
+use crate::{
+    report::Report,
+    tree::{AxisRole, Kernel, Loop, Statement},
+};
+
+pub(super) fn check(kernel: &Kernel, report: &mut Report) {
+    let names = Names {
+        axes: kernel.axes.iter().map(|a| &a.name).collect(),
+        operands: kernel.operands.iter().map(|o| &o.name).collect(),
+        tunables: kernel.tunables.iter().map(|t| &t.name).collect(),
+        windows: kernel.windows.iter().map(|w| &w.name).collect(),
+        unreadable: &kernel.unreadable,
+    };
+    for operand in &kernel.operands {
+        for axis in &operand.axes {
+            names.known("axis", axis, &names.axes, report);
+        }
+    }
+    for window in &kernel.windows {
+        for tunable in &window.extents {
+            names.known("tunable", tunable, &names.tunables, report);
+        }
+    }
+    if let Some(schedule) = &kernel.schedule {
+        statements(&names, schedule, &mut Vec::new(), report);
+    }
+}
+
+/// Items a kernel cannot do without.
+pub(super) fn missing(kernel: &Kernel, report: &mut Report) {
+    let name = &kernel.name;
+    let mut require = |present: bool, what: &str| {
+        if !present {
+            report.error(name.span(), format!("kernel `{name}` has no {what}"));
+        }
+    };
+    require(!kernel.axes.is_empty(), "`axes { … }`");
+    require(
+        kernel.schedule.as_ref().is_some_and(|s| !s.is_empty()),
+        "`schedule { … }`, or an empty one",
+    );
+    require(
+        kernel.reference.is_some(),
+        "`reference |c, i, j| …`: what it computes, in f64",
+    );
+    if let Some((first, rest)) = kernel.axes.split_first() {
+        let later = rest.iter().find(|a| a.role == AxisRole::Token);
+        if first.role != AxisRole::Token {
+            report.error(
+                first.name.span(),
+                "the first axis must be the token axis: a request may fill axis 0 only in part",
+            );
+        } else if let Some(second) = later {
+            report.error(
+                second.name.span(),
+                format!(
+                    "axis `{}` is a second token axis; a kernel has one",
+                    second.name
+                ),
+            );
+        }
+    }
+}
+
+/// One name for two things.
+pub(super) fn duplicates(kernel: &Kernel, report: &mut Report) {
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    let axes = kernel.axes.iter().map(|a| ("axis", &a.name));
+    let operands = kernel.operands.iter().map(|o| ("operand", &o.name));
+    let tunables = kernel.tunables.iter().map(|t| ("tunable", &t.name));
+    let windows = kernel.windows.iter().map(|w| ("window", &w.name));
+    for (what, name) in axes.chain(operands).chain(tunables).chain(windows) {
+        if let Some(earlier) = seen.insert(name.to_string(), what) {
+            report.error(
+                name.span(),
+                format!("{what} `{name}` has the name of another {earlier}"),
+            );
+        }
+    }
+}
+
+struct Names<'k> {
+    axes: Vec<&'k Ident>,
+    operands: Vec<&'k Ident>,
+    tunables: Vec<&'k Ident>,
+    windows: Vec<&'k Ident>,
+    unreadable: &'k [Ident],
+}
+
+impl Names<'_> {
+    fn known(&self, what: &str, name: &Ident, declared: &[&Ident], report: &mut Report) {
+        if declared.contains(&name) || self.unreadable.contains(name) {
+            return;
+        }
+        let list: Vec<_> = declared.iter().map(|d| format!("`{d}`")).collect();
+        let hint = match list.as_slice() {
+            [] => format!("the kernel declares no {what}"),
+            names => format!("declared: {}", names.join(", ")),
+        };
+        report.error(name.span(), format!("unknown {what} `{name}`; {hint}"));
+    }
+}
+
+fn statements<'k>(
+    names: &Names<'_>,
+    body: &'k [Statement],
+    loops: &mut Vec<&'k Loop>,
+    report: &mut Report,
+) {
+    for statement in body {
+        match statement {
+            Statement::Loop(l) => {
+                names.known("axis", &l.axis, &names.axes, report);
+                names.known("tunable", &l.tile, &names.tunables, report);
+                for window in &l.pipeline {
+                    names.known("window", window, &names.windows, report);
+                }
+                if loops.iter().any(|outer| outer.variable == l.variable) {
+                    report.error(
+                        l.variable.span(),
+                        format!("loop `{}` has the name of a loop around it", l.variable),
+                    );
+                }
+                loops.push(l);
+                statements(names, &l.body, loops, report);
+                loops.pop();
+            }
+            Statement::Step(step) => {
+                for window in step.kind.reads().into_iter().chain(step.kind.writes()) {
+                    names.known("window", window, &names.windows, report);
+                }
+                let Some(block) = step.kind.block() else {
+                    continue;
+                };
+                names.known("operand", &block.operand, &names.operands, report);
+                for variable in &block.variables {
+                    if !loops.iter().any(|l| l.variable == *variable) {
+                        let around: Vec<_> =
+                            loops.iter().map(|l| format!("`{}`", l.variable)).collect();
+                        let hint = if around.is_empty() {
+                            "the step stands outside all loops".to_string()
+                        } else {
+                            format!("loops around this step: {}", around.join(", "))
+                        };
+                        report.error(
+                            variable.span(),
+                            format!("`{variable}` is no loop around this step; {hint}"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

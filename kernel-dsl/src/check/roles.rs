@@ -1,0 +1,378 @@
+//! Roles and layouts: each step gets what it can take.
+
+use proc_macro2::{Ident, Span};
+
+use super::{Placed, View};
+use crate::{
+    report::Report,
+    tree::{
+        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepKind,
+        Window, WindowLayout,
+    },
+};
+
+pub(super) fn check(view: &View<'_>, report: &mut Report) {
+    for operand in &view.kernel.operands {
+        scope(operand, report);
+    }
+    for placed in &view.steps {
+        let mut step = Checker {
+            view,
+            placed,
+            report,
+        };
+        step.block();
+        match &placed.step.kind {
+            StepKind::Load { to, from } => step.load(to, from),
+            StepKind::Pack { side, to, from, .. } => step.pack(*side, to, from),
+            StepKind::Convert {
+                conversion,
+                to,
+                from,
+            } => step.convert(*conversion, to, from),
+            StepKind::Multiply {
+                to,
+                data,
+                weights,
+                swap,
+            } => step.multiply(to, data, weights, *swap),
+            StepKind::Unpack { side, to, from, .. } => step.unpack(*side, to, from),
+        }
+    }
+}
+
+fn scope(operand: &Operand, report: &mut Report) {
+    let resident = operand.role == OperandRole::Weight;
+    if resident != (operand.scope == Scope::DdrResident) {
+        let wanted = if resident {
+            "ddr_resident"
+        } else {
+            "ddr_stream"
+        };
+        report.error(
+            operand.scope_span,
+            format!("operand `{}` must be in `{wanted}`: weights stay mapped, token rows come with each request", operand.name),
+        );
+    }
+}
+
+struct Checker<'a, 'k> {
+    view: &'a View<'k>,
+    placed: &'a Placed<'k>,
+    report: &'a mut Report,
+}
+
+impl<'k> Checker<'_, 'k> {
+    fn keyword(&self) -> String {
+        self.placed.step.keyword.to_string()
+    }
+
+    /// `w[no, ko]`: the loops must walk the operand's axes, in its order.
+    fn block(&mut self) {
+        let Some(block) = self.placed.step.kind.block() else {
+            return;
+        };
+        let Some(operand) = self.view.operand(&block.operand) else {
+            return;
+        };
+        for (variable, axis) in block.variables.iter().zip(&operand.axes) {
+            let walked = self
+                .placed
+                .axis(variable)
+                .filter(|walked| self.view.declares(walked));
+            if walked.is_some_and(|walked| walked != axis) {
+                self.report.error(
+                    variable.span(),
+                    format!(
+                        "`{variable}` does not walk axis `{axis}` of operand `{}`",
+                        operand.name
+                    ),
+                );
+            }
+        }
+    }
+
+    fn load(&mut self, to: &Ident, from: &Block) {
+        let Some(operand) = self.view.operand(&from.operand) else {
+            return;
+        };
+        if operand.role == OperandRole::Output {
+            self.report.error(
+                from.operand.span(),
+                format!("`load` reads the output `{}`", operand.name),
+            );
+            return;
+        }
+        let wanted = match (operand.layout, operand.element) {
+            (OperandLayout::Q8Tiles, _) => WindowLayout::Q8Tiles,
+            (OperandLayout::RowMajor, Element::F16) => WindowLayout::RowMajor,
+            (OperandLayout::RowMajor, _) => {
+                self.report.error(
+                    from.operand.span(),
+                    format!("`{}` holds f32 rows: they are converted on their way in, by `pack_rows` or `pack_cols`", operand.name),
+                );
+                return;
+            }
+        };
+        self.window(to, &[wanted], "fill");
+    }
+
+    fn pack(&mut self, side: Side, to: &Ident, from: &Block) {
+        let Some(operand) = self.view.operand(&from.operand) else {
+            return;
+        };
+        if operand.role != OperandRole::Activation || operand.element != Element::F32 {
+            self.report.error(
+                from.operand.span(),
+                format!(
+                    "`{}` packs f32 rows of an activation, `{}` is something else",
+                    self.keyword(),
+                    operand.name
+                ),
+            );
+        }
+        let pair = if side == Side::Rows { 0 } else { 1 };
+        self.tiles(to, [&operand.axes[0], &operand.axes[1]], pair);
+    }
+
+    fn convert(&mut self, conversion: Conversion, to: &Ident, from: &Ident) {
+        let (layout, pair) = match conversion {
+            Conversion::InterleavePairs => (WindowLayout::RowMajor, 0),
+            Conversion::ScatterWords => (WindowLayout::RowMajor, 1),
+            Conversion::Dequantise => (WindowLayout::Q8Tiles, 1),
+        };
+        let Some(source) = self.window(from, &[layout], "read") else {
+            return;
+        };
+        let Some(axes) = self.view.axes(source) else {
+            return;
+        };
+        self.tiles(to, axes, pair);
+    }
+
+    /// The window must be HMX tiles whose pair index runs along `axes[pair]`.
+    fn tiles(&mut self, to: &Ident, axes: [&Ident; 2], pair: usize) {
+        let roles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
+        let Some(window) = self.window(to, &roles, "fill") else {
+            return;
+        };
+        let Some(own) = self.view.axes(window) else {
+            return;
+        };
+        if own != axes && own != [axes[1], axes[0]] {
+            self.report.error(
+                to.span(),
+                format!(
+                    "window `{to}` holds axes [{}, {}], `{}` fills it with [{}, {}]",
+                    own[0],
+                    own[1],
+                    self.keyword(),
+                    axes[0],
+                    axes[1]
+                ),
+            );
+            return;
+        }
+        let pairs = if window.layout == WindowLayout::ActivationTiles {
+            own[0]
+        } else {
+            own[1]
+        };
+        if pairs != axes[pair] {
+            let keyword = self.keyword();
+            let other = match keyword.as_str() {
+                "pack_rows" => "use `pack_cols`",
+                "pack_cols" => "use `pack_rows`",
+                "interleave_pairs" => "use `scatter_words`",
+                "scatter_words" => "use `interleave_pairs`",
+                _ => "take the other HMX role and `swap` the multiply",
+            };
+            self.report.error(
+                to.span(),
+                format!(
+                    "`{keyword}` makes tiles that pair along axis `{}`, window `{to}` ({}) pairs along `{pairs}`: {other}",
+                    axes[pair],
+                    window.layout.keyword()
+                ),
+            );
+        }
+    }
+
+    fn multiply(&mut self, to: &Ident, data: &Ident, weights: &Ident, swap: bool) {
+        if self.origin(data) == Some(OperandRole::Weight)
+            && self.origin(weights) == Some(OperandRole::Activation)
+        {
+            let order = if swap {
+                format!("swap({weights}, {data})")
+            } else {
+                format!("{weights} * {data}")
+            };
+            self.report.error(
+                data.span(),
+                format!("`{data}` is made from the weight, `{weights}` from token rows: data comes first, write `{order}`"),
+            );
+            return;
+        }
+        let roles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
+        let wanted = if swap { [roles[1], roles[0]] } else { roles };
+        let mut right = true;
+        for (name, wanted) in [(data, wanted[0]), (weights, wanted[1])] {
+            let Some(window) = self.view.window(name) else {
+                continue;
+            };
+            if window.layout != wanted {
+                right = false;
+                self.report
+                    .error(name.span(), role_message(window, wanted, swap));
+            }
+        }
+        for (name, wanted, what) in [
+            (data, OperandRole::Activation, "token rows"),
+            (weights, OperandRole::Weight, "a weight"),
+        ] {
+            if right && self.origin(name).is_some_and(|role| role != wanted) {
+                self.report.error(
+                    name.span(),
+                    format!(
+                        "`{name}` does not hold {what}: write the data first, then the weights"
+                    ),
+                );
+            }
+        }
+        let Some(out) = self.window(to, &[WindowLayout::OutputTiles], "fill") else {
+            return;
+        };
+        if right {
+            self.product(out, data, weights, swap, to.span());
+        }
+    }
+
+    fn product(&mut self, out: &Window, data: &Ident, weights: &Ident, swap: bool, span: Span) {
+        let (rows, cols) = if swap {
+            (weights, data)
+        } else {
+            (data, weights)
+        };
+        let axes = |name: &Ident| self.view.window(name).and_then(|w| self.view.axes(w));
+        let (Some([row, run]), Some([col, other_run]), Some(own)) =
+            (axes(rows), axes(cols), self.view.axes(out))
+        else {
+            return;
+        };
+        if run != other_run {
+            self.report.error(
+                weights.span(),
+                format!("`{rows}` is summed over axis `{run}`, `{cols}` over `{other_run}`: the second extent of both is the contraction"),
+            );
+        } else if own != [row, col] {
+            self.report.error(
+                span,
+                format!(
+                    "this product has axes [{row}, {col}], window `{}` holds [{}, {}]",
+                    out.name, own[0], own[1]
+                ),
+            );
+        }
+    }
+
+    /// Role of the operand a window is made from.
+    fn origin(&self, window: &Ident) -> Option<OperandRole> {
+        let mut name = window;
+        for _ in 0..=self.view.kernel.windows.len() {
+            match &self.view.writer(name)?.1.step.kind {
+                StepKind::Load { from, .. } | StepKind::Pack { from, .. } => {
+                    return self.view.operand(&from.operand).map(|o| o.role);
+                }
+                StepKind::Convert { from, .. } => name = from,
+                StepKind::Multiply { .. } | StepKind::Unpack { .. } => return None,
+            }
+        }
+        None
+    }
+
+    fn unpack(&mut self, side: Side, to: &Block, from: &Ident) {
+        if let Some(operand) = self.view.operand(&to.operand) {
+            if operand.role != OperandRole::Output || operand.element != Element::F32 {
+                self.report.error(
+                    to.operand.span(),
+                    format!(
+                        "`{}` writes f32 rows of an output, `{}` is read-only",
+                        self.keyword(),
+                        operand.name
+                    ),
+                );
+                return;
+            }
+            let Some(window) = self.window(from, &[WindowLayout::OutputTiles], "read") else {
+                return;
+            };
+            let Some(own) = self.view.axes(window) else {
+                return;
+            };
+            let axes = [&operand.axes[0], &operand.axes[1]];
+            let wanted = if side == Side::Rows {
+                axes
+            } else {
+                [axes[1], axes[0]]
+            };
+            if own == wanted {
+                return;
+            }
+            let message = if own == [wanted[1], wanted[0]] {
+                let other = if side == Side::Rows {
+                    "unpack_cols"
+                } else {
+                    "unpack_rows"
+                };
+                format!(
+                    "`{from}` holds rows of `{}` and columns of `{}`: use `{other}`",
+                    own[0], own[1]
+                )
+            } else {
+                format!(
+                    "`{from}` holds axes [{}, {}], `{}` has [{}, {}]",
+                    own[0], own[1], operand.name, axes[0], axes[1]
+                )
+            };
+            self.report.error(from.span(), message);
+        }
+    }
+
+    /// The window, if its layout is one the step takes.
+    fn window(&mut self, name: &Ident, wanted: &[WindowLayout], verb: &str) -> Option<&'k Window> {
+        let window = self.view.window(name)?;
+        if wanted.contains(&window.layout) {
+            return Some(window);
+        }
+        let list: Vec<_> = wanted
+            .iter()
+            .map(|l| format!("`{}`", l.keyword()))
+            .collect();
+        self.report.error(
+            name.span(),
+            format!(
+                "`{}` cannot {verb} `{name}`, a window of `{}`: it takes {}",
+                self.keyword(),
+                window.layout.keyword(),
+                list.join(" or ")
+            ),
+        );
+        None
+    }
+}
+
+fn role_message(window: &Window, wanted: WindowLayout, swap: bool) -> String {
+    let way_out = match window.layout {
+        WindowLayout::ActivationTiles | WindowLayout::WeightTiles if swap => {
+            "write `DATA * WEIGHTS` without `swap`"
+        }
+        WindowLayout::ActivationTiles | WindowLayout::WeightTiles => "write `swap(DATA, WEIGHTS)`",
+        _ => "convert it to HMX tiles first",
+    };
+    format!(
+        "this operand of the multiply must be `{}`, window `{}` is `{}`: {way_out}",
+        wanted.keyword(),
+        window.name,
+        window.layout.keyword()
+    )
+}

@@ -1,0 +1,54 @@
+//! DMA of a block of an operand.
+
+use super::{Body, row_bytes};
+use crate::ir::{AxisId, Element, OperandId, OperandLayout, WindowId};
+
+impl Body<'_> {
+    pub(super) fn load(&mut self, window: WindowId, operand: OperandId, block: [AxisId; 2]) {
+        let [rows, cols] = block.map(|a| self.axis(a));
+        let cols_tile = self.tile(block[1]);
+        self.tile_local(block[1]);
+        let source = self.operand_local(operand);
+        self.window_local("to", window, false);
+        match self.kernel().operands[operand.0].layout {
+            OperandLayout::RowMajor => {
+                let size = element_bytes(self.kernel().operands[operand.0].element);
+                self.code.line(format!(
+                    "const uint32_t row_bytes = {};",
+                    row_bytes(&cols_tile)
+                ));
+                self.code.line(format!(
+                    "const uint8_t *from = in_ddr({source}, (uint64_t)at->{rows} * {source}->row_stride + (uint64_t)at->{cols} * {size});"
+                ));
+                self.code.line(format!(
+                    "return pf_dma_rows(dev, to, row_bytes, from, {source}->row_stride, tiles_of(at->{cols}_len) * TILE_EDGE * {size}, tiles_of(at->{rows}_len) * TILE_EDGE);"
+                ));
+            }
+            OperandLayout::Q8Tiles => {
+                self.code.line(format!(
+                    "const uint32_t strip_stride = tiles_of({cols_tile}) * Q8_TILE_STRIDE;"
+                ));
+                self.code.line("uint32_t ticket = 0;");
+                self.code.open(format!(
+                    "for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"
+                ));
+                self.code.line(format!(
+                    "const uint8_t *from = in_ddr({source}, (uint64_t)(at->{rows} / TILE_EDGE + strip) * {source}->row_stride + (uint64_t)(at->{cols} / TILE_EDGE) * Q8_TILE_BYTES);"
+                ));
+                self.code.line(format!(
+                    "ticket = pf_dma_rows(dev, to + strip * strip_stride, Q8_TILE_STRIDE, from, Q8_TILE_BYTES, Q8_TILE_BYTES, tiles_of(at->{cols}_len));"
+                ));
+                self.code.close();
+                self.code.line("return ticket;");
+            }
+        }
+    }
+}
+
+const fn element_bytes(element: Element) -> u32 {
+    match element {
+        Element::F32 => 4,
+        Element::F16 => 2,
+        Element::Q8_0 => 1,
+    }
+}

@@ -1,0 +1,107 @@
+//! HVX steps that make HMX tiles.
+
+use super::{Body, row_bytes};
+use crate::ir::{AxisId, OperandId, WindowId};
+
+impl Body<'_> {
+    pub(super) fn pack(
+        &mut self,
+        primitive: &str,
+        window: WindowId,
+        operand: OperandId,
+        block: [AxisId; 2],
+        scale: bool,
+    ) {
+        let [rows, cols] = block.map(|a| self.axis(a));
+        let axes = self.window_axes(window);
+        self.tile_local(axes[1]);
+        let source = self.operand_local(operand);
+        if scale {
+            self.code.line(
+                "const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;",
+            );
+        }
+        let [strip, tile] = self.strides(window, block[0]);
+        self.code
+            .line(format!("const uint32_t strip_stride = {strip};"));
+        self.code
+            .line(format!("const uint32_t tile_stride = {tile};"));
+        self.window_local("to", window, false);
+        self.code.open(format!(
+            "for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"
+        ));
+        self.code.line(format!(
+            "const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"
+        ));
+        self.code.line(format!(
+            "const float *from = (const float *)in_ddr({source}, (uint64_t)(at->{rows} + row) * {source}->row_stride + (uint64_t)at->{cols} * 4);"
+        ));
+        let exponents = if scale {
+            format!("exponents + at->{rows} + row")
+        } else {
+            "NULL".to_string()
+        };
+        self.code.line(format!(
+            "{primitive}(dev, to + row / TILE_EDGE * strip_stride, tile_stride, from, {source}->row_stride, rows, at->{cols}_len, {exponents});"
+        ));
+        self.code.close();
+    }
+
+    pub(super) fn rows_to_tiles(&mut self, primitive: &str, to: WindowId, from: WindowId) {
+        let [rows, cols] = self.window_axes(from);
+        let to_axes = self.window_axes(to);
+        self.tile_local(cols);
+        if to_axes[1] != cols {
+            self.tile_local(to_axes[1]);
+        }
+        let [strip, tile] = self.strides(to, rows);
+        let cols_tile = self.tile(cols);
+        let defect = self.defective_stride(from);
+        self.code.line(format!(
+            "const uint32_t row_bytes = {}{defect};",
+            row_bytes(&cols_tile)
+        ));
+        self.code
+            .line(format!("const uint32_t strip_stride = {strip};"));
+        self.code
+            .line(format!("const uint32_t tile_stride = {tile};"));
+        self.window_local("from", from, true);
+        self.window_local("to", to, false);
+        let (rows, cols) = (self.axis(rows), self.axis(cols));
+        self.code.open(format!(
+            "for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"
+        ));
+        self.code.line(format!(
+            "{primitive}(dev, to + strip * strip_stride, tile_stride, from + strip * TILE_EDGE * row_bytes, row_bytes, tiles_of(at->{cols}_len));"
+        ));
+        self.code.close();
+    }
+
+    pub(super) fn dequantise(&mut self, to: WindowId, from: WindowId) {
+        let [rows, cols] = self.window_axes(from);
+        let to_axes = self.window_axes(to);
+        self.tile_local(cols);
+        if to_axes[1] != cols {
+            self.tile_local(to_axes[1]);
+        }
+        let [strip, tile] = self.strides(to, rows);
+        let [from_strip, from_tile] = self.strides(from, rows);
+        let defect = self.defective_stride(from);
+        self.code
+            .line(format!("const uint32_t from_strip_stride = {from_strip};"));
+        self.code
+            .line(format!("const uint32_t strip_stride = {strip};"));
+        self.code
+            .line(format!("const uint32_t tile_stride = {tile};"));
+        self.window_local("from", from, true);
+        self.window_local("to", to, false);
+        let (rows, cols) = (self.axis(rows), self.axis(cols));
+        self.code.open(format!(
+            "for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"
+        ));
+        self.code.line(format!(
+            "pf_dequantise_q8(dev, to + strip * strip_stride, tile_stride, from + strip * from_strip_stride, {from_tile}{defect}, tiles_of(at->{cols}_len));"
+        ));
+        self.code.close();
+    }
+}

@@ -1,0 +1,113 @@
+//! A step as it was written.
+
+use super::Body;
+use crate::{
+    ir::{AxisId, OperandId, StepKind, WindowId},
+    lower::{target, window_of},
+};
+
+impl Body<'_> {
+    /// `step window` or the like, for traps.
+    pub(super) fn label(&self) -> String {
+        format!(
+            "{} {}",
+            self.step.kind.keyword(),
+            target(self.kernel(), self.step)
+        )
+    }
+
+    /// The step as it was written, and where.
+    pub(super) fn title(&self) -> String {
+        let kernel = self.kernel();
+        let window = |w: WindowId| window_of(kernel, w).name.as_str();
+        let operand = |o: OperandId, b: [AxisId; 2]| {
+            let [rows, cols] = b.map(|a| self.placed.loop_over(a).map_or("", |l| l.name.as_str()));
+            format!("{}[{rows}, {cols}]", kernel.operands[o.0].name)
+        };
+        let scaled = |on: bool| if on { " scale(row)" } else { "" };
+        let text = match self.step.kind {
+            StepKind::Load {
+                window: w,
+                operand: o,
+                block,
+            } => format!("load {} <- {}", window(w), operand(o, block)),
+            StepKind::PackRows {
+                window: w,
+                operand: o,
+                block,
+                scale,
+            }
+            | StepKind::PackCols {
+                window: w,
+                operand: o,
+                block,
+                scale,
+            } => {
+                format!(
+                    "{} {} <- {}{}",
+                    self.step.kind.keyword(),
+                    window(w),
+                    operand(o, block),
+                    scaled(scale)
+                )
+            }
+            StepKind::InterleavePairs { to, from }
+            | StepKind::ScatterWords { to, from }
+            | StepKind::Dequantise { to, from } => {
+                format!(
+                    "{} {} <- {}",
+                    self.step.kind.keyword(),
+                    window(to),
+                    window(from)
+                )
+            }
+            StepKind::Multiply {
+                to,
+                data,
+                weights,
+                swap,
+            } => {
+                if swap {
+                    format!(
+                        "multiply {} <- swap({}, {})",
+                        window(to),
+                        window(data),
+                        window(weights)
+                    )
+                } else {
+                    format!(
+                        "multiply {} <- {} * {}",
+                        window(to),
+                        window(data),
+                        window(weights)
+                    )
+                }
+            }
+            StepKind::UnpackRows {
+                operand: o,
+                block,
+                window: w,
+                accumulate,
+                unscale,
+                guard,
+            }
+            | StepKind::UnpackCols {
+                operand: o,
+                block,
+                window: w,
+                accumulate,
+                unscale,
+                guard,
+            } => format!(
+                "{} {} {} {}{}{}",
+                self.step.kind.keyword(),
+                operand(o, block),
+                if accumulate { "+=" } else { "=" },
+                window(w),
+                if unscale { " unscale(row)" } else { "" },
+                guard.map(|g| format!(" guard({g})")).unwrap_or_default()
+            ),
+        };
+        format!("{}: {text}", self.step.source)
+    }
+}

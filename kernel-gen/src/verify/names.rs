@@ -1,0 +1,171 @@
+//! Names: they become C identifiers.
+
+use std::collections::HashMap;
+
+use super::{Diagnostic, Rule};
+use crate::ir::{Kernel, Source, Statement};
+
+/// Words of C11 and C23, and the locals of emitted functions.
+const TAKEN: &[&str] = &[
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "nullptr",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "true",
+    "typedef",
+    "typeof",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "accumulate",
+    "activation",
+    "at",
+    "at_most",
+    "col",
+    "dev",
+    "exponents",
+    "flags",
+    "from",
+    "from_strip_stride",
+    "i",
+    "in_ddr",
+    "out",
+    "out_stride",
+    "plan",
+    "request",
+    "row",
+    "row_bytes",
+    "rows",
+    "run",
+    "run_stride",
+    "stage",
+    "status",
+    "strip",
+    "strip_stride",
+    "ticket",
+    "tile",
+    "tile_stride",
+    "tiles_of",
+    "to",
+    "weight",
+];
+
+pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
+    let mut names: Vec<(&str, &str, Source)> = vec![("kernel", &kernel.name, kernel.source)];
+    names.extend(
+        kernel
+            .axes
+            .iter()
+            .map(|a| ("axis", a.name.as_str(), a.source)),
+    );
+    names.extend(
+        kernel
+            .operands
+            .iter()
+            .map(|o| ("operand", o.name.as_str(), o.source)),
+    );
+    names.extend(
+        kernel
+            .tunables
+            .iter()
+            .map(|t| ("tunable", t.name.as_str(), t.source)),
+    );
+    names.extend(
+        kernel
+            .windows
+            .iter()
+            .map(|w| ("window", w.name.as_str(), w.source)),
+    );
+    loops(&kernel.schedule, &mut names);
+
+    let mut seen: HashMap<&str, &str> = HashMap::new();
+    for &(what, name, source) in &names {
+        if let Some(problem) = problem(name) {
+            found.push(Diagnostic::new(
+                Rule::Name,
+                source,
+                format!("{what} `{name}` cannot keep its name: {problem}"),
+                "take ASCII letters, digits and `_`, starting with a letter",
+            ));
+        }
+        // Two loops may walk blocks of the same name one after the other; everything else is named once.
+        let earlier = seen.insert(name, what);
+        if earlier.is_some_and(|earlier| !(earlier == "loop" && what == "loop")) {
+            found.push(Diagnostic::new(
+                Rule::Name,
+                source,
+                format!(
+                    "{what} `{name}` has the name of another {}",
+                    earlier.unwrap_or(what)
+                ),
+                "give each axis, operand, tunable, window and loop its own name",
+            ));
+        }
+    }
+}
+
+fn loops<'k>(body: &'k [Statement], names: &mut Vec<(&'k str, &'k str, Source)>) {
+    for statement in body {
+        if let Statement::Loop(l) = statement {
+            names.push(("loop", &l.name, l.source));
+            loops(&l.body, names);
+        }
+    }
+}
+
+fn problem(name: &str) -> Option<&'static str> {
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    if !plain || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Some("it is not a plain C identifier");
+    }
+    if name.starts_with("pf_") || name.starts_with("PF_") {
+        return Some("names with `pf_` belong to the device layer");
+    }
+    if name
+        .bytes()
+        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        && name.len() > 1
+    {
+        return Some("upper-case names belong to macros and constants of the emitted C");
+    }
+    if name.ends_with("_len")
+        || name.ends_with("_ahead")
+        || name.ends_with("_tickets")
+        || name.ends_with("_issued")
+    {
+        return Some("emitted C uses this ending for its own variables");
+    }
+    TAKEN
+        .contains(&name)
+        .then_some("C or the emitted functions use it")
+}

@@ -1,0 +1,319 @@
+//! What the verifier says about kernels built or altered by hand, which the macro never saw.
+
+use kernel_gen::{
+    Kernel, Rule,
+    ir::{
+        AxisId, AxisRole, Candidates, Element, Loop, OperandId, OperandRole, Scope, Statement,
+        Step, StepKind, TunableId, WindowId, WindowLayout,
+    },
+    library, verify,
+};
+
+/// Every step of a schedule, in order.
+fn steps(body: &mut [Statement]) -> Vec<&mut Step> {
+    let mut all = Vec::new();
+    for statement in body {
+        match statement {
+            Statement::Step(step) => all.push(step),
+            Statement::Loop(l) => all.extend(steps(&mut l.body)),
+        }
+    }
+    all
+}
+
+/// The loop over `axis`.
+fn loop_over(body: &mut [Statement], axis: usize) -> &mut Loop {
+    fn find(body: &mut [Statement], axis: AxisId) -> Option<&mut Loop> {
+        body.iter_mut().find_map(|statement| match statement {
+            Statement::Loop(l) => {
+                if l.axis == axis {
+                    Some(l)
+                } else {
+                    find(&mut l.body, axis)
+                }
+            }
+            Statement::Step(_) => None,
+        })
+    }
+    find(body, AxisId(axis)).unwrap()
+}
+
+fn nth(kernel: &mut Kernel, index: usize) -> &mut StepKind {
+    &mut steps(&mut kernel.schedule).remove(index).kind
+}
+
+/// A name for the snapshot, the rule that must be among those reported, and the alteration of `forward_q8`.
+type Alteration = (&'static str, Rule, fn(&mut Kernel));
+
+// forward_q8: axes m n k; operands x w y; tunables mc nc kc; windows xa wq wb yc;
+// steps pack_rows, load, dequantise, multiply, unpack_rows.
+const ALTERATIONS: &[Alteration] = &[
+    ("window index", Rule::Limit, |k| {
+        *nth(k, 2) = StepKind::Dequantise {
+            to: WindowId(9),
+            from: WindowId(1),
+        }
+    }),
+    ("axis index", Rule::Limit, |k| {
+        k.operands[0].axes[1] = AxisId(7)
+    }),
+    ("nine windows", Rule::Limit, |k| {
+        k.windows = vec![k.windows[0].clone(); 9]
+    }),
+    ("no stage", Rule::Limit, |k| k.windows[1].stages = 0),
+    ("C keyword", Rule::Name, |k| {
+        k.windows[0].name = "static".into()
+    }),
+    ("not an identifier", Rule::Name, |k| {
+        k.operands[0].name = "x\" y".into()
+    }),
+    ("local of the emitted C", Rule::Name, |k| {
+        k.operands[1].name = "from".into()
+    }),
+    ("one name twice", Rule::Name, |k| {
+        k.windows[2].name = "mc".into()
+    }),
+    ("two token axes", Rule::Axes, |k| {
+        k.axes[1].role = AxisRole::Token
+    }),
+    ("token axis second", Rule::Axes, |k| {
+        k.axes[0].role = AxisRole::Out;
+        k.axes[1].role = AxisRole::Token;
+    }),
+    ("granule", Rule::Tile, |k| k.tunables[0].multiple_of = 8),
+    ("illegal candidate", Rule::Tile, |k| {
+        k.tunables[0].candidates = Candidates::List(vec![64, 80])
+    }),
+    ("no candidate", Rule::Tile, |k| {
+        k.tunables[0].candidates = Candidates::Range { min: 33, max: 63 }
+    }),
+    ("unused tunable", Rule::Tile, |k| {
+        let mut spare = k.tunables[0].clone();
+        spare.name = "spare".into();
+        k.tunables.push(spare);
+    }),
+    ("axis without a loop", Rule::Loops, |k| {
+        let body = std::mem::take(&mut loop_over(&mut k.schedule, 1).body);
+        loop_over(&mut k.schedule, 2).body.splice(1.., body);
+    }),
+    ("axis walked twice", Rule::Loops, |k| {
+        loop_over(&mut k.schedule, 1).axis = AxisId(2)
+    }),
+    ("empty loop", Rule::Loops, |k| {
+        let mut empty = loop_over(&mut k.schedule, 1).clone();
+        empty.body.clear();
+        empty.pipeline.clear();
+        loop_over(&mut k.schedule, 2)
+            .body
+            .push(Statement::Loop(empty));
+    }),
+    ("step outside its loop", Rule::Loops, |k| {
+        let pack = loop_over(&mut k.schedule, 2).body.remove(0);
+        loop_over(&mut k.schedule, 0).body.insert(0, pack);
+    }),
+    ("never read", Rule::Dataflow, |k| {
+        let mut spare = k.windows[2].clone();
+        spare.name = "spare".into();
+        k.windows.push(spare);
+        *nth(k, 2) = StepKind::Dequantise {
+            to: WindowId(4),
+            from: WindowId(1),
+        };
+    }),
+    ("read before written", Rule::Dataflow, |k| {
+        loop_over(&mut k.schedule, 1).body.swap(1, 2)
+    }),
+    ("filled twice", Rule::Dataflow, |k| {
+        let body = &mut loop_over(&mut k.schedule, 1).body;
+        let again = body[1].clone();
+        body.insert(2, again);
+    }),
+    ("stale block", Rule::Dataflow, |k| {
+        let (mut second, moved) = {
+            let inner = loop_over(&mut k.schedule, 1);
+            let moved = inner.body.split_off(2);
+            (inner.clone(), moved)
+        };
+        second.pipeline.clear();
+        second.body = moved;
+        loop_over(&mut k.schedule, 2)
+            .body
+            .push(Statement::Loop(second));
+    }),
+    ("one stage", Rule::Pipeline, |k| k.windows[1].stages = 1),
+    ("idle stages", Rule::Pipeline, |k| {
+        loop_over(&mut k.schedule, 1).pipeline.clear()
+    }),
+    ("pipelined twice", Rule::Pipeline, |k| {
+        loop_over(&mut k.schedule, 1).pipeline.push(WindowId(1))
+    }),
+    ("load elsewhere", Rule::Pipeline, |k| {
+        loop_over(&mut k.schedule, 1).pipeline = vec![WindowId(0)]
+    }),
+    ("weight streamed", Rule::Role, |k| {
+        k.operands[1].scope = Scope::DdrStream
+    }),
+    ("weight written", Rule::Role, |k| {
+        k.operands[2].role = OperandRole::Weight
+    }),
+    ("roles exchanged", Rule::Role, |k| {
+        *nth(k, 3) = StepKind::Multiply {
+            to: WindowId(3),
+            data: WindowId(2),
+            weights: WindowId(0),
+            swap: false,
+        };
+    }),
+    ("swap without swapped windows", Rule::Role, |k| {
+        *nth(k, 3) = StepKind::Multiply {
+            to: WindowId(3),
+            data: WindowId(0),
+            weights: WindowId(2),
+            swap: true,
+        };
+    }),
+    ("quantised multiply", Rule::Role, |k| {
+        *nth(k, 3) = StepKind::Multiply {
+            to: WindowId(3),
+            data: WindowId(0),
+            weights: WindowId(1),
+            swap: false,
+        };
+    }),
+    ("f32 window", Rule::Layout, |k| {
+        k.windows[0].element = Element::F32
+    }),
+    ("scatter of Q8_0", Rule::Layout, |k| {
+        *nth(k, 2) = StepKind::ScatterWords {
+            to: WindowId(2),
+            from: WindowId(1),
+        }
+    }),
+    ("pair axis", Rule::Layout, |k| {
+        let StepKind::PackRows {
+            window,
+            operand,
+            block,
+            scale,
+        } = *nth(k, 0)
+        else {
+            return;
+        };
+        *nth(k, 0) = StepKind::PackCols {
+            window,
+            operand,
+            block,
+            scale,
+        };
+    }),
+    ("window extents exchanged", Rule::Layout, |k| {
+        k.windows[1].extents.swap(0, 1)
+    }),
+    ("output extents exchanged", Rule::Layout, |k| {
+        k.windows[3].extents.swap(0, 1)
+    }),
+    ("block order", Rule::Layout, |k| {
+        *nth(k, 1) = StepKind::Load {
+            window: WindowId(1),
+            operand: OperandId(1),
+            block: [AxisId(2), AxisId(1)],
+        };
+    }),
+    ("scale without inverse", Rule::Scale, |k| {
+        let StepKind::UnpackRows { unscale, .. } = nth(k, 4) else {
+            return;
+        };
+        *unscale = false;
+    }),
+    ("inverse without scale", Rule::Scale, |k| {
+        let StepKind::PackRows { scale, .. } = nth(k, 0) else {
+            return;
+        };
+        *scale = false;
+    }),
+    ("no guard", Rule::Guard, |k| {
+        let StepKind::UnpackRows { guard, .. } = nth(k, 4) else {
+            return;
+        };
+        *guard = None;
+    }),
+    ("other guard", Rule::Guard, |k| {
+        let StepKind::UnpackRows { guard, .. } = nth(k, 4) else {
+            return;
+        };
+        *guard = Some(65_504);
+    }),
+    ("stored partial sum", Rule::Coverage, |k| {
+        let StepKind::UnpackRows { accumulate, .. } = nth(k, 4) else {
+            return;
+        };
+        *accumulate = false;
+    }),
+    ("output written twice", Rule::Coverage, |k| {
+        let body = &mut loop_over(&mut k.schedule, 1).body;
+        let again = body[3].clone();
+        body.push(again);
+    }),
+    ("output never written", Rule::Coverage, |k| {
+        drop(loop_over(&mut k.schedule, 1).body.pop())
+    }),
+    ("contractions differ", Rule::Tile, |k| {
+        k.windows[2].extents[1] = TunableId(0)
+    }),
+    ("output window as source", Rule::Layout, |k| {
+        k.windows[3].layout = WindowLayout::ActivationTiles
+    }),
+];
+
+#[test]
+fn messages_of_the_verifier() {
+    let mut text = String::new();
+    for (name, rule, alter) in ALTERATIONS {
+        let mut kernel = library::forward_q8();
+        alter(&mut kernel);
+        let found = verify(&kernel).expect_err(name);
+        assert!(found.iter().any(|d| d.rule == *rule), "{name}: {found:?}");
+        text.push_str(&format!("=== {name}\n"));
+        for diagnostic in found {
+            text.push_str(&format!("{diagnostic}\n"));
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn library_kernels_are_sound() {
+    for kernel in library::all() {
+        let verified = verify(&kernel).unwrap_or_else(|found| panic!("{}: {found:?}", kernel.name));
+        assert_eq!(verified.kernel().id(), kernel.id());
+    }
+}
+
+#[test]
+fn loops_may_stand_in_another_order() {
+    // Output columns outside, contraction inside: every block of the output still sums its partial sums in order.
+    let mut kernel = library::forward_q8();
+    let pack = loop_over(&mut kernel.schedule, 2).body.remove(0);
+    let mut columns = loop_over(&mut kernel.schedule, 1).clone();
+    let mut sums = loop_over(&mut kernel.schedule, 2).clone();
+    sums.body = columns.body;
+    sums.body.insert(0, pack);
+    sums.pipeline = std::mem::take(&mut columns.pipeline);
+    columns.body = vec![Statement::Loop(sums)];
+    loop_over(&mut kernel.schedule, 0).body = vec![Statement::Loop(columns)];
+    verify(&kernel).unwrap();
+}
+
+#[test]
+fn a_deep_nest_is_an_error() {
+    let mut kernel = library::forward_q8();
+    let mut nest = loop_over(&mut kernel.schedule, 1).clone();
+    for _ in 0..200 {
+        let mut outer = loop_over(&mut kernel.schedule, 0).clone();
+        outer.body = vec![Statement::Loop(nest)];
+        nest = outer;
+    }
+    kernel.schedule = vec![Statement::Loop(nest)];
+    let found = verify(&kernel).unwrap_err();
+    assert!(found.iter().any(|d| d.rule == Rule::Limit), "{found:?}");
+}

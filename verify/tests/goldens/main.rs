@@ -1,0 +1,11 @@
+//! Models whose logits, losses, gradients and training curves are known from PyTorch. Runs every
+//! folder of `verify/reference` and every folder below `PERMAFROST_REFERENCE`.
+
+mod bits;
+mod case;
+mod cases;
+mod curve;
+mod folder;
+mod inference;
+mod npu;
+mod tensors;
