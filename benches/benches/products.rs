@@ -17,7 +17,9 @@ fn main() {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
-    let mut table = String::from("| shape (m x n x k) | direction | weights | model GFLOP/s | gemm f32 GFLOP/s | ratio | checked mode, times slower |\n|---|---|---|---|---|---|---|\n");
+    let mut table = String::from(
+        "| shape (m x n x k) | direction | weights | model GFLOP/s | gemm f32 GFLOP/s | ratio | checked mode, times slower |\n|---|---|---|---|---|---|---|\n",
+    );
     for shape in SHAPES {
         for direction in [Direction::Forward, Direction::InputGrad] {
             for precision in [Precision::F16, Precision::Q8] {

@@ -1,4 +1,6 @@
-use hexagon_runtime::{DeviceKind, Direction, Precision, ProjectionId, Runtime, RuntimeBuilder, RuntimeConfig, WeightData};
+use hexagon_runtime::{
+    DeviceKind, Direction, Precision, ProjectionId, Runtime, RuntimeBuilder, RuntimeConfig, WeightData,
+};
 use verify::effective::{f16_weights, q8_weights};
 use verify::family::{Random, RowFamily};
 use verify::product::Product;

@@ -7,8 +7,8 @@ use crate::{
     check, parse,
     report::Report,
     tree::{
-        AxisRole, Block, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole,
-        Scope, Side, Statement, Step, StepKind, WindowLayout,
+        AxisRole, Block, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole, Scope, Side,
+        Statement, Step, StepKind, WindowLayout,
     },
 };
 
@@ -34,12 +34,7 @@ pub(crate) fn macro_input(tokens: TokenStream) -> TokenStream {
 
 /// `fn name() -> Kernel`. Without a body the kernel has mistakes, which stop the build; the function still has its type.
 fn function(kernel: &Kernel, body: Option<TokenStream>) -> TokenStream {
-    let Kernel {
-        docs,
-        visibility,
-        name,
-        ..
-    } = kernel;
+    let Kernel { docs, visibility, name, .. } = kernel;
     let body = body.unwrap_or_else(|| quote!(::core::unreachable!("this kernel did not compile")));
     quote! {
         #(#docs)*
@@ -98,11 +93,7 @@ fn doc_lines(kernel: &Kernel) -> Vec<String> {
         let syn::Meta::NameValue(pair) = &attribute.meta else {
             continue;
         };
-        let syn::Expr::Lit(syn::ExprLit {
-            lit: syn::Lit::Str(text),
-            ..
-        }) = &pair.value
-        else {
+        let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else {
             continue;
         };
         lines.extend(text.value().split('\n').map(|line| line.trim().to_string()));
@@ -139,9 +130,7 @@ impl Names<'_> {
     /// Operand and block axes of `x[mo, ko]` inside `loops`.
     fn block(&self, block: &Block, loops: &[&Loop]) -> Option<(TokenStream, TokenStream)> {
         let operand = self.operand(&block.operand)?;
-        let axis = |variable: &Ident| {
-            self.axis(&loops.iter().rev().find(|l| l.variable == *variable)?.axis)
-        };
+        let axis = |variable: &Ident| self.axis(&loops.iter().rev().find(|l| l.variable == *variable)?.axis);
         let (rows, cols) = (axis(&block.variables[0])?, axis(&block.variables[1])?);
         Some((operand, quote!([#rows, #cols])))
     }
@@ -215,10 +204,7 @@ fn windows(names: &Names<'_>) -> Option<Vec<TokenStream>> {
             WindowLayout::Q8Tiles => quote!(Q8Tiles),
         };
         let element = element(window.element);
-        let (rows, cols) = (
-            names.tunable(&window.extents[0])?,
-            names.tunable(&window.extents[1])?,
-        );
+        let (rows, cols) = (names.tunable(&window.extents[0])?, names.tunable(&window.extents[1])?);
         let stages = window.stages;
         Some(quote!(ir::Window {
             name: #name.into(),
@@ -232,22 +218,14 @@ fn windows(names: &Names<'_>) -> Option<Vec<TokenStream>> {
     names.kernel.windows.iter().map(one).collect()
 }
 
-fn statements<'k>(
-    names: &Names<'_>,
-    body: &'k [Statement],
-    loops: &mut Vec<&'k Loop>,
-) -> Option<Vec<TokenStream>> {
+fn statements<'k>(names: &Names<'_>, body: &'k [Statement], loops: &mut Vec<&'k Loop>) -> Option<Vec<TokenStream>> {
     body.iter()
         .map(|statement| match statement {
             Statement::Step(step) => self::step(names, step, loops),
             Statement::Loop(l) => {
                 let (name, source) = (l.variable.to_string(), source(l.variable.span()));
                 let (axis, tile) = (names.axis(&l.axis)?, names.tunable(&l.tile)?);
-                let pipeline = l
-                    .pipeline
-                    .iter()
-                    .map(|w| names.window(w))
-                    .collect::<Option<Vec<_>>>()?;
+                let pipeline = l.pipeline.iter().map(|w| names.window(w)).collect::<Option<Vec<_>>>()?;
                 loops.push(l);
                 let body = statements(names, &l.body, loops);
                 loops.pop();
@@ -273,12 +251,7 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
             let (operand, block) = names.block(from, loops)?;
             quote!(Load { window: #window, operand: #operand, block: #block })
         }
-        StepKind::Pack {
-            side,
-            to,
-            from,
-            scale,
-        } => {
+        StepKind::Pack { side, to, from, scale } => {
             let window = names.window(to)?;
             let (operand, block) = names.block(from, loops)?;
             let kind = match side {
@@ -287,11 +260,7 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
             };
             quote!(#kind { window: #window, operand: #operand, block: #block, scale: #scale })
         }
-        StepKind::Convert {
-            conversion,
-            to,
-            from,
-        } => {
+        StepKind::Convert { conversion, to, from } => {
             let (to, from) = (names.window(to)?, names.window(from)?);
             let kind = match conversion {
                 Conversion::InterleavePairs => quote!(InterleavePairs),
@@ -300,27 +269,11 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
             };
             quote!(#kind { to: #to, from: #from })
         }
-        StepKind::Multiply {
-            to,
-            data,
-            weights,
-            swap,
-        } => {
-            let (to, data, weights) = (
-                names.window(to)?,
-                names.window(data)?,
-                names.window(weights)?,
-            );
+        StepKind::Multiply { to, data, weights, swap } => {
+            let (to, data, weights) = (names.window(to)?, names.window(data)?, names.window(weights)?);
             quote!(Multiply { to: #to, data: #data, weights: #weights, swap: #swap })
         }
-        StepKind::Unpack {
-            side,
-            to,
-            from,
-            accumulate,
-            unscale,
-            guard,
-        } => {
+        StepKind::Unpack { side, to, from, accumulate, unscale, guard } => {
             let window = names.window(from)?;
             let (operand, block) = names.block(to, loops)?;
             let kind = match side {

@@ -21,10 +21,7 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % bound.max(1)
     }
 }
@@ -91,10 +88,7 @@ fn mangled_kernels_expand_to_rust() {
         assert!(file.is_ok(), "expands to what is not Rust: {shown}");
         refused += usize::from(output.to_string().contains("compile_error"));
     }
-    assert!(
-        refused > 2000,
-        "only {refused} of 3000 mangled kernels were refused"
-    );
+    assert!(refused > 2000, "only {refused} of 3000 mangled kernels were refused");
 }
 
 #[test]
@@ -107,16 +101,6 @@ fn a_broken_kernel_keeps_its_type() {
     });
     let output = macro_input(group.unwrap());
     let file: syn::File = syn::parse2(output).unwrap();
-    assert!(
-        file.items
-            .iter()
-            .any(|item| matches!(item, syn::Item::Macro(_))),
-        "the error"
-    );
-    assert!(
-        file.items
-            .iter()
-            .any(|item| matches!(item, syn::Item::Fn(f) if f.sig.ident == "plain")),
-        "the stub"
-    );
+    assert!(file.items.iter().any(|item| matches!(item, syn::Item::Macro(_))), "the error");
+    assert!(file.items.iter().any(|item| matches!(item, syn::Item::Fn(f) if f.sig.ident == "plain")), "the stub");
 }

@@ -26,9 +26,6 @@ impl Report {
 
     /// One `compile_error!` for each mistake, in the order found.
     pub fn into_compile_errors(self) -> TokenStream {
-        self.errors
-            .iter()
-            .map(syn::Error::to_compile_error)
-            .collect()
+        self.errors.iter().map(syn::Error::to_compile_error).collect()
     }
 }

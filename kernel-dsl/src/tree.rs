@@ -146,35 +146,11 @@ pub(crate) enum Conversion {
 }
 
 pub(crate) enum StepKind {
-    Load {
-        to: Ident,
-        from: Block,
-    },
-    Pack {
-        side: Side,
-        to: Ident,
-        from: Block,
-        scale: bool,
-    },
-    Convert {
-        conversion: Conversion,
-        to: Ident,
-        from: Ident,
-    },
-    Multiply {
-        to: Ident,
-        data: Ident,
-        weights: Ident,
-        swap: bool,
-    },
-    Unpack {
-        side: Side,
-        to: Block,
-        from: Ident,
-        accumulate: bool,
-        unscale: bool,
-        guard: Option<u32>,
-    },
+    Load { to: Ident, from: Block },
+    Pack { side: Side, to: Ident, from: Block, scale: bool },
+    Convert { conversion: Conversion, to: Ident, from: Ident },
+    Multiply { to: Ident, data: Ident, weights: Ident, swap: bool },
+    Unpack { side: Side, to: Block, from: Ident, accumulate: bool, unscale: bool, guard: Option<u32> },
 }
 
 impl StepKind {

@@ -2,10 +2,7 @@
 
 use kernel_gen::{
     Arch, Kernel, emit_c,
-    ir::{
-        AxisId, Candidates, Loop, OperandId, Statement, Step, StepKind, TunableId, WindowId,
-        WindowLayout,
-    },
+    ir::{AxisId, Candidates, Loop, OperandId, Statement, Step, StepKind, TunableId, WindowId, WindowLayout},
     library,
     plan::solve,
     verify,
@@ -15,10 +12,7 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % bound.max(1)
     }
 
@@ -44,53 +38,20 @@ impl Dice {
         let (to, from) = (self.window(), self.window());
         let block = self.block();
         match self.below(9) {
-            0 => StepKind::Load {
-                window: to,
-                operand,
-                block,
-            },
-            1 => StepKind::PackRows {
-                window: to,
-                operand,
-                block,
-                scale: self.flag(),
-            },
-            2 => StepKind::PackCols {
-                window: to,
-                operand,
-                block,
-                scale: self.flag(),
-            },
+            0 => StepKind::Load { window: to, operand, block },
+            1 => StepKind::PackRows { window: to, operand, block, scale: self.flag() },
+            2 => StepKind::PackCols { window: to, operand, block, scale: self.flag() },
             3 => StepKind::InterleavePairs { to, from },
             4 => StepKind::ScatterWords { to, from },
             5 => StepKind::Dequantise { to, from },
-            6 => StepKind::Multiply {
-                to,
-                data: from,
-                weights: self.window(),
-                swap: self.flag(),
-            },
+            6 => StepKind::Multiply { to, data: from, weights: self.window(), swap: self.flag() },
             n => {
                 let (accumulate, unscale) = (self.flag(), self.flag());
                 let guard = [None, Some(60_000), Some(1)][self.below(3)];
                 if n == 7 {
-                    StepKind::UnpackRows {
-                        operand,
-                        block,
-                        window: to,
-                        accumulate,
-                        unscale,
-                        guard,
-                    }
+                    StepKind::UnpackRows { operand, block, window: to, accumulate, unscale, guard }
                 } else {
-                    StepKind::UnpackCols {
-                        operand,
-                        block,
-                        window: to,
-                        accumulate,
-                        unscale,
-                        guard,
-                    }
+                    StepKind::UnpackCols { operand, block, window: to, accumulate, unscale, guard }
                 }
             }
         }
@@ -112,13 +73,7 @@ fn alter_schedule(body: &mut Vec<Statement>, dice: &mut Dice) {
             1 => body.push(body[at].clone()),
             2 => {
                 let source = library::forward_q8().source;
-                body.insert(
-                    at,
-                    Statement::Step(Step {
-                        kind: dice.step(),
-                        source,
-                    }),
-                );
+                body.insert(at, Statement::Step(Step { kind: dice.step(), source }));
             }
             _ => {
                 let inner = body.remove(at);
@@ -163,14 +118,8 @@ fn alter(kernel: &mut Kernel, dice: &mut Dice) {
             kernel.tunables[at].candidates = match dice.below(4) {
                 0 => Candidates::List(vec![32, 4096, u32::MAX - 31]),
                 1 => Candidates::List(Vec::new()),
-                2 => Candidates::Range {
-                    min: 0,
-                    max: u32::MAX,
-                },
-                _ => Candidates::Range {
-                    min: u32::MAX,
-                    max: 0,
-                },
+                2 => Candidates::Range { min: 0, max: u32::MAX },
+                _ => Candidates::Range { min: u32::MAX, max: 0 },
             };
         }
         4 => {
@@ -195,12 +144,7 @@ fn altered_kernels_are_errors_or_c() {
         };
         sound += 1;
         assert!(emit_c(&verified).contains("_run(dev, plan, request);"));
-        for axes in [
-            [1, 1, 1],
-            [3431, 2560, 9728],
-            [u32::MAX, 1, 1],
-            [1 << 24, 1 << 24, 1 << 24],
-        ] {
+        for axes in [[1, 1, 1], [3431, 2560, 9728], [u32::MAX, 1, 1], [1 << 24, 1 << 24, 1 << 24]] {
             for vtcm in [8 << 20, 16 << 10, 0, u32::MAX] {
                 if let Ok(plan) = solve(&verified, Arch::V79, &axes, vtcm) {
                     assert!(plan.vtcm_bytes < vtcm, "{plan}");
@@ -208,8 +152,5 @@ fn altered_kernels_are_errors_or_c() {
             }
         }
     }
-    assert!(
-        sound > 500,
-        "only {sound} altered kernels were sound: the planner was hardly tried"
-    );
+    assert!(sound > 500, "only {sound} altered kernels were sound: the planner was hardly tried");
 }

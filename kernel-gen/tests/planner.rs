@@ -9,29 +9,16 @@ use kernel_gen::{
 };
 
 const VTCM: u32 = 8 << 20;
-const SHAPES: [[u32; 3]; 6] = [
-    [512, 2560, 2560],
-    [3431, 2560, 9728],
-    [3431, 9728, 2560],
-    [1072, 576, 1536],
-    [1072, 1536, 576],
-    [1, 1, 1],
-];
+const SHAPES: [[u32; 3]; 6] =
+    [[512, 2560, 2560], [3431, 2560, 9728], [3431, 9728, 2560], [1072, 576, 1536], [1072, 1536, 576], [1, 1, 1]];
 
 fn verified() -> Vec<Verified> {
-    library::all()
-        .iter()
-        .map(|kernel| verify(kernel).unwrap())
-        .collect()
+    library::all().iter().map(|kernel| verify(kernel).unwrap()).collect()
 }
 
 /// The tunable of the contraction: `kc` forward, `nc` in the input gradient.
 fn contraction(plan: &Plan) -> u32 {
-    let name = if plan.kernel.starts_with("forward") {
-        "kc"
-    } else {
-        "nc"
-    };
+    let name = if plan.kernel.starts_with("forward") { "kc" } else { "nc" };
     plan.tunable(name).unwrap()
 }
 
@@ -73,9 +60,7 @@ fn the_contraction_tile_does_not_depend_on_the_token_bucket() {
         for [_, n, k] in SHAPES {
             for vtcm in [VTCM, 1 << 20] {
                 let tile = |m| contraction(&solve(&kernel, Arch::V79, &[m, n, k], vtcm).unwrap());
-                let tiles: Vec<_> = [1, 31, 64, 128, 500, 512, 1000, 1072, 3431, MAX_EXTENT]
-                    .map(tile)
-                    .into();
+                let tiles: Vec<_> = [1, 31, 64, 128, 500, 512, 1000, 1072, 3431, MAX_EXTENT].map(tile).into();
                 assert!(tiles.iter().all(|&t| t == tiles[0]), "{tiles:?}");
             }
         }
@@ -87,11 +72,7 @@ fn a_short_contraction_stays_in_one_block() {
     for kernel in verified() {
         for axes in [[512, 2560, 2560], [1072, 576, 1536], [1072, 1536, 576]] {
             let plan = solve(&kernel, Arch::V79, &axes, VTCM).unwrap();
-            let extent = if plan.kernel.starts_with("forward") {
-                axes[2]
-            } else {
-                axes[1]
-            };
+            let extent = if plan.kernel.starts_with("forward") { axes[2] } else { axes[1] };
             assert!(contraction(&plan) >= extent, "{plan}");
         }
     }
@@ -121,18 +102,12 @@ fn the_record_is_the_wire_layout() {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     assert_eq!([word(0), word(4), word(8)], [1, 208, 79]);
     assert_eq!(word(12), kernel.kernel().id());
-    assert_eq!(
-        [word(16), word(20), word(24), word(28)],
-        [512, 2560, 2560, 0]
-    );
+    assert_eq!([word(16), word(20), word(24), word(28)], [512, 2560, 2560, 0]);
     assert_eq!(word(32), plan.tunable("mc").unwrap());
     assert_eq!(word(64 + 16), plan.windows[1].offset);
     assert_eq!(word(192), 4);
     assert_eq!(word(196), plan.vtcm_bytes);
-    assert_eq!(
-        bytes[200..],
-        kernel_gen::fnv1a_64(&bytes[..200]).to_le_bytes()
-    );
+    assert_eq!(bytes[200..], kernel_gen::fnv1a_64(&bytes[..200]).to_le_bytes());
 }
 
 #[test]
@@ -150,17 +125,13 @@ fn hostile_extents_are_errors() {
             let error = solve(&kernel, Arch::V79, &axes, VTCM).unwrap_err();
             assert!(matches!(error, PlanError::Extent { .. }), "{error}");
         }
-        assert!(matches!(
-            solve(&kernel, Arch::V79, &[64, 64], VTCM),
-            Err(PlanError::AxisCount { .. })
-        ));
+        assert!(matches!(solve(&kernel, Arch::V79, &[64, 64], VTCM), Err(PlanError::AxisCount { .. })));
         for vtcm in [0, 1, RESERVED_BYTES, RESERVED_BYTES + 4096] {
             let error = solve(&kernel, Arch::V79, &[64, 64, 64], vtcm).unwrap_err();
             assert!(matches!(error, PlanError::Capacity { .. }), "{error}");
         }
         for tiles in [[u32::MAX; 3], [0, 32, 32], [33, 32, 32], [32, 32, 1 << 31]] {
-            let error =
-                Plan::with_tunables(&kernel, Arch::V79, &[64, 64, 64], VTCM, &tiles).unwrap_err();
+            let error = Plan::with_tunables(&kernel, Arch::V79, &[64, 64, 64], VTCM, &tiles).unwrap_err();
             assert!(matches!(error, PlanError::Tunable { .. }), "{error}");
         }
     }
@@ -169,10 +140,7 @@ fn hostile_extents_are_errors() {
 /// A kernel whose tunables are ranges up to 2^32: nothing but the arithmetic of the planner stops a tile.
 fn unbounded(mut kernel: Kernel) -> Verified {
     for tunable in &mut kernel.tunables {
-        tunable.candidates = Candidates::Range {
-            min: 32,
-            max: u32::MAX,
-        };
+        tunable.candidates = Candidates::Range { min: 32, max: u32::MAX };
     }
     verify(&kernel).unwrap()
 }
@@ -181,18 +149,9 @@ fn unbounded(mut kernel: Kernel) -> Verified {
 fn tile_arithmetic_does_not_overflow() {
     for kernel in library::all().into_iter().map(unbounded) {
         let huge = u32::MAX - u32::MAX % 32;
-        for tiles in [
-            [huge; 3],
-            [32, huge, huge],
-            [huge, 32, 32],
-            [1 << 16, 1 << 16, 1 << 16],
-        ] {
-            let error =
-                Plan::with_tunables(&kernel, Arch::V79, &[64, 64, 64], VTCM, &tiles).unwrap_err();
-            assert!(
-                matches!(error, PlanError::Capacity { .. } | PlanError::Dma { .. }),
-                "{error}"
-            );
+        for tiles in [[huge; 3], [32, huge, huge], [huge, 32, 32], [1 << 16, 1 << 16, 1 << 16]] {
+            let error = Plan::with_tunables(&kernel, Arch::V79, &[64, 64, 64], VTCM, &tiles).unwrap_err();
+            assert!(matches!(error, PlanError::Capacity { .. } | PlanError::Dma { .. }), "{error}");
         }
         let plan = solve(&kernel, Arch::V79, &[3431, 2560, 9728], VTCM).unwrap();
         assert!(plan.vtcm_bytes <= VTCM - RESERVED_BYTES);
@@ -202,17 +161,10 @@ fn tile_arithmetic_does_not_overflow() {
 #[test]
 fn messages_say_what_to_do() {
     let kernels = verified();
-    let capacity = Plan::with_tunables(
-        &kernels[2],
-        Arch::V79,
-        &[512, 2560, 9728],
-        VTCM,
-        &[512, 256, 9728],
-    )
-    .unwrap_err();
+    let capacity =
+        Plan::with_tunables(&kernels[2], Arch::V79, &[512, 2560, 9728], VTCM, &[512, 256, 9728]).unwrap_err();
     let smallest = solve(&kernels[0], Arch::V79, &[64, 64, 64], 8192).unwrap_err();
-    let tunable = Plan::with_tunables(&kernels[0], Arch::V79, &[64, 64, 64], VTCM, &[48, 32, 32])
-        .unwrap_err();
+    let tunable = Plan::with_tunables(&kernels[0], Arch::V79, &[64, 64, 64], VTCM, &[48, 32, 32]).unwrap_err();
     let extent = solve(&kernels[0], Arch::V79, &[64, u32::MAX, 64], VTCM).unwrap_err();
     // A row of W of 2^24 FP16 elements: its stride does not fit the 24 bits of a wide descriptor.
     let dma = solve(&kernels[0], Arch::V79, &[64, 64, MAX_EXTENT], VTCM).unwrap_err();

@@ -3,8 +3,8 @@
 use kernel_gen::{
     Kernel, Rule,
     ir::{
-        AxisId, AxisRole, Candidates, Element, Loop, OperandId, OperandRole, Scope, Statement,
-        Step, StepKind, TunableId, WindowId, WindowLayout,
+        AxisId, AxisRole, Candidates, Element, Loop, OperandId, OperandRole, Scope, Statement, Step, StepKind,
+        TunableId, WindowId, WindowLayout,
     },
     library, verify,
 };
@@ -48,45 +48,22 @@ type Alteration = (&'static str, Rule, fn(&mut Kernel));
 // forward_q8: axes m n k; operands x w y; tunables mc nc kc; windows xa wq wb yc;
 // steps pack_rows, load, dequantise, multiply, unpack_rows.
 const ALTERATIONS: &[Alteration] = &[
-    ("window index", Rule::Limit, |k| {
-        *nth(k, 2) = StepKind::Dequantise {
-            to: WindowId(9),
-            from: WindowId(1),
-        }
-    }),
-    ("axis index", Rule::Limit, |k| {
-        k.operands[0].axes[1] = AxisId(7)
-    }),
-    ("nine windows", Rule::Limit, |k| {
-        k.windows = vec![k.windows[0].clone(); 9]
-    }),
+    ("window index", Rule::Limit, |k| *nth(k, 2) = StepKind::Dequantise { to: WindowId(9), from: WindowId(1) }),
+    ("axis index", Rule::Limit, |k| k.operands[0].axes[1] = AxisId(7)),
+    ("nine windows", Rule::Limit, |k| k.windows = vec![k.windows[0].clone(); 9]),
     ("no stage", Rule::Limit, |k| k.windows[1].stages = 0),
-    ("C keyword", Rule::Name, |k| {
-        k.windows[0].name = "static".into()
-    }),
-    ("not an identifier", Rule::Name, |k| {
-        k.operands[0].name = "x\" y".into()
-    }),
-    ("local of the emitted C", Rule::Name, |k| {
-        k.operands[1].name = "from".into()
-    }),
-    ("one name twice", Rule::Name, |k| {
-        k.windows[2].name = "mc".into()
-    }),
-    ("two token axes", Rule::Axes, |k| {
-        k.axes[1].role = AxisRole::Token
-    }),
+    ("C keyword", Rule::Name, |k| k.windows[0].name = "static".into()),
+    ("not an identifier", Rule::Name, |k| k.operands[0].name = "x\" y".into()),
+    ("local of the emitted C", Rule::Name, |k| k.operands[1].name = "from".into()),
+    ("one name twice", Rule::Name, |k| k.windows[2].name = "mc".into()),
+    ("two token axes", Rule::Axes, |k| k.axes[1].role = AxisRole::Token),
     ("token axis second", Rule::Axes, |k| {
         k.axes[0].role = AxisRole::Out;
         k.axes[1].role = AxisRole::Token;
     }),
     ("granule", Rule::Tile, |k| k.tunables[0].multiple_of = 8),
-    ("illegal candidate", Rule::Tile, |k| {
-        k.tunables[0].candidates = Candidates::List(vec![64, 80])
-    }),
-    ("no candidate", Rule::Tile, |k| {
-        k.tunables[0].candidates = Candidates::Range { min: 33, max: 63 }
-    }),
+    ("illegal candidate", Rule::Tile, |k| k.tunables[0].candidates = Candidates::List(vec![64, 80])),
+    ("no candidate", Rule::Tile, |k| k.tunables[0].candidates = Candidates::Range { min: 33, max: 63 }),
     ("unused tunable", Rule::Tile, |k| {
         let mut spare = k.tunables[0].clone();
         spare.name = "spare".into();
@@ -96,16 +73,12 @@ const ALTERATIONS: &[Alteration] = &[
         let body = std::mem::take(&mut loop_over(&mut k.schedule, 1).body);
         loop_over(&mut k.schedule, 2).body.splice(1.., body);
     }),
-    ("axis walked twice", Rule::Loops, |k| {
-        loop_over(&mut k.schedule, 1).axis = AxisId(2)
-    }),
+    ("axis walked twice", Rule::Loops, |k| loop_over(&mut k.schedule, 1).axis = AxisId(2)),
     ("empty loop", Rule::Loops, |k| {
         let mut empty = loop_over(&mut k.schedule, 1).clone();
         empty.body.clear();
         empty.pipeline.clear();
-        loop_over(&mut k.schedule, 2)
-            .body
-            .push(Statement::Loop(empty));
+        loop_over(&mut k.schedule, 2).body.push(Statement::Loop(empty));
     }),
     ("step outside its loop", Rule::Loops, |k| {
         let pack = loop_over(&mut k.schedule, 2).body.remove(0);
@@ -115,14 +88,9 @@ const ALTERATIONS: &[Alteration] = &[
         let mut spare = k.windows[2].clone();
         spare.name = "spare".into();
         k.windows.push(spare);
-        *nth(k, 2) = StepKind::Dequantise {
-            to: WindowId(4),
-            from: WindowId(1),
-        };
+        *nth(k, 2) = StepKind::Dequantise { to: WindowId(4), from: WindowId(1) };
     }),
-    ("read before written", Rule::Dataflow, |k| {
-        loop_over(&mut k.schedule, 1).body.swap(1, 2)
-    }),
+    ("read before written", Rule::Dataflow, |k| loop_over(&mut k.schedule, 1).body.swap(1, 2)),
     ("filled twice", Rule::Dataflow, |k| {
         let body = &mut loop_over(&mut k.schedule, 1).body;
         let again = body[1].clone();
@@ -136,88 +104,35 @@ const ALTERATIONS: &[Alteration] = &[
         };
         second.pipeline.clear();
         second.body = moved;
-        loop_over(&mut k.schedule, 2)
-            .body
-            .push(Statement::Loop(second));
+        loop_over(&mut k.schedule, 2).body.push(Statement::Loop(second));
     }),
     ("one stage", Rule::Pipeline, |k| k.windows[1].stages = 1),
-    ("idle stages", Rule::Pipeline, |k| {
-        loop_over(&mut k.schedule, 1).pipeline.clear()
-    }),
-    ("pipelined twice", Rule::Pipeline, |k| {
-        loop_over(&mut k.schedule, 1).pipeline.push(WindowId(1))
-    }),
-    ("load elsewhere", Rule::Pipeline, |k| {
-        loop_over(&mut k.schedule, 1).pipeline = vec![WindowId(0)]
-    }),
-    ("weight streamed", Rule::Role, |k| {
-        k.operands[1].scope = Scope::DdrStream
-    }),
-    ("weight written", Rule::Role, |k| {
-        k.operands[2].role = OperandRole::Weight
-    }),
+    ("idle stages", Rule::Pipeline, |k| loop_over(&mut k.schedule, 1).pipeline.clear()),
+    ("pipelined twice", Rule::Pipeline, |k| loop_over(&mut k.schedule, 1).pipeline.push(WindowId(1))),
+    ("load elsewhere", Rule::Pipeline, |k| loop_over(&mut k.schedule, 1).pipeline = vec![WindowId(0)]),
+    ("weight streamed", Rule::Role, |k| k.operands[1].scope = Scope::DdrStream),
+    ("weight written", Rule::Role, |k| k.operands[2].role = OperandRole::Weight),
     ("roles exchanged", Rule::Role, |k| {
-        *nth(k, 3) = StepKind::Multiply {
-            to: WindowId(3),
-            data: WindowId(2),
-            weights: WindowId(0),
-            swap: false,
-        };
+        *nth(k, 3) = StepKind::Multiply { to: WindowId(3), data: WindowId(2), weights: WindowId(0), swap: false };
     }),
     ("swap without swapped windows", Rule::Role, |k| {
-        *nth(k, 3) = StepKind::Multiply {
-            to: WindowId(3),
-            data: WindowId(0),
-            weights: WindowId(2),
-            swap: true,
-        };
+        *nth(k, 3) = StepKind::Multiply { to: WindowId(3), data: WindowId(0), weights: WindowId(2), swap: true };
     }),
     ("quantised multiply", Rule::Role, |k| {
-        *nth(k, 3) = StepKind::Multiply {
-            to: WindowId(3),
-            data: WindowId(0),
-            weights: WindowId(1),
-            swap: false,
-        };
+        *nth(k, 3) = StepKind::Multiply { to: WindowId(3), data: WindowId(0), weights: WindowId(1), swap: false };
     }),
-    ("f32 window", Rule::Layout, |k| {
-        k.windows[0].element = Element::F32
-    }),
-    ("scatter of Q8_0", Rule::Layout, |k| {
-        *nth(k, 2) = StepKind::ScatterWords {
-            to: WindowId(2),
-            from: WindowId(1),
-        }
-    }),
+    ("f32 window", Rule::Layout, |k| k.windows[0].element = Element::F32),
+    ("scatter of Q8_0", Rule::Layout, |k| *nth(k, 2) = StepKind::ScatterWords { to: WindowId(2), from: WindowId(1) }),
     ("pair axis", Rule::Layout, |k| {
-        let StepKind::PackRows {
-            window,
-            operand,
-            block,
-            scale,
-        } = *nth(k, 0)
-        else {
+        let StepKind::PackRows { window, operand, block, scale } = *nth(k, 0) else {
             return;
         };
-        *nth(k, 0) = StepKind::PackCols {
-            window,
-            operand,
-            block,
-            scale,
-        };
+        *nth(k, 0) = StepKind::PackCols { window, operand, block, scale };
     }),
-    ("window extents exchanged", Rule::Layout, |k| {
-        k.windows[1].extents.swap(0, 1)
-    }),
-    ("output extents exchanged", Rule::Layout, |k| {
-        k.windows[3].extents.swap(0, 1)
-    }),
+    ("window extents exchanged", Rule::Layout, |k| k.windows[1].extents.swap(0, 1)),
+    ("output extents exchanged", Rule::Layout, |k| k.windows[3].extents.swap(0, 1)),
     ("block order", Rule::Layout, |k| {
-        *nth(k, 1) = StepKind::Load {
-            window: WindowId(1),
-            operand: OperandId(1),
-            block: [AxisId(2), AxisId(1)],
-        };
+        *nth(k, 1) = StepKind::Load { window: WindowId(1), operand: OperandId(1), block: [AxisId(2), AxisId(1)] };
     }),
     ("scale without inverse", Rule::Scale, |k| {
         let StepKind::UnpackRows { unscale, .. } = nth(k, 4) else {
@@ -254,15 +169,9 @@ const ALTERATIONS: &[Alteration] = &[
         let again = body[3].clone();
         body.push(again);
     }),
-    ("output never written", Rule::Coverage, |k| {
-        drop(loop_over(&mut k.schedule, 1).body.pop())
-    }),
-    ("contractions differ", Rule::Tile, |k| {
-        k.windows[2].extents[1] = TunableId(0)
-    }),
-    ("output window as source", Rule::Layout, |k| {
-        k.windows[3].layout = WindowLayout::ActivationTiles
-    }),
+    ("output never written", Rule::Coverage, |k| drop(loop_over(&mut k.schedule, 1).body.pop())),
+    ("contractions differ", Rule::Tile, |k| k.windows[2].extents[1] = TunableId(0)),
+    ("output window as source", Rule::Layout, |k| k.windows[3].layout = WindowLayout::ActivationTiles),
 ];
 
 #[test]

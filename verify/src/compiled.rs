@@ -36,7 +36,15 @@ impl Compiled {
             "#include \"device.h\"\n#include \"kernels.h\"\n#include \"model_table.h\"\n",
         )?;
         let gcc = Command::new("gcc")
-            .args(["-std=c11", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC", "-DPF_VARIANT=loaded"])
+            .args([
+                "-std=c11",
+                "-O2",
+                "-ffp-contract=off",
+                "-fno-math-errno",
+                "-shared",
+                "-fPIC",
+                "-DPF_VARIANT=loaded",
+            ])
             .arg(if checked { "-DPF_MODEL_CHECKED=1" } else { "-DPF_MODEL_FAST=1" })
             .arg("-I")
             .arg(kernel_gen::device_dir())

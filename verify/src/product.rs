@@ -70,8 +70,7 @@ impl Product<'_> {
         let length = self.contraction();
         let input = &self.input[row * length..(row + 1) * length];
         // Scaling by 2^e is done in f32: exact unless it leaves the normal range, and FP16 rounds away what f32 keeps.
-        let scaled: Vec<f64> =
-            input.iter().map(|&x| f16::from_f64(x as f64 * 2f64.powi(exponent)).to_f64()).collect();
+        let scaled: Vec<f64> = input.iter().map(|&x| f16::from_f64(x as f64 * 2f64.powi(exponent)).to_f64()).collect();
         let unscale = 2f64.powi(-exponent);
         let mut largest_partial = 0f64;
         let columns = (0..self.width())
@@ -128,7 +127,11 @@ fn first_outside(expected: &[Expected], answer: &[f32]) -> Option<String> {
         let bound = e.bound + 2f64.powi(-149);
         let off = (a as f64 - e.value).abs();
         // Written so that NaN is outside.
-        if off <= bound { None } else { Some(format!("column {column}: got {a:e}, expected {:e} ± {bound:e}", e.value)) }
+        if off <= bound {
+            None
+        } else {
+            Some(format!("column {column}: got {a:e}, expected {:e} ± {bound:e}", e.value))
+        }
     })
 }
 

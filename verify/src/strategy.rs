@@ -70,8 +70,8 @@ pub fn case(direction: Direction, precision: Precision, largest: usize) -> impl 
         prop::sample::select(&[48u32 << 10, 128 << 10, 8 << 20][..]),
         any::<u64>(),
     )
-        .prop_map(
-            move |(rows, out, in_, families, magnitude, weight_magnitude, overflow, vtcm_bytes, seed)| Case {
+        .prop_map(move |(rows, out, in_, families, magnitude, weight_magnitude, overflow, vtcm_bytes, seed)| {
+            Case {
                 direction,
                 precision,
                 rows,
@@ -83,6 +83,6 @@ pub fn case(direction: Direction, precision: Precision, largest: usize) -> impl 
                 overflow,
                 vtcm_bytes,
                 seed,
-            },
-        )
+            }
+        })
 }

@@ -12,25 +12,13 @@ struct Variant {
 
 fn variants() -> Vec<Variant> {
     let mut variants = vec![
-        Variant {
-            name: "checked",
-            flags: &["-DPF_MODEL_CHECKED"],
-        },
-        Variant {
-            name: "portable",
-            flags: &["-DPF_MODEL_FAST", "-DPF_SOFTWARE_HALF"],
-        },
+        Variant { name: "checked", flags: &["-DPF_MODEL_CHECKED"] },
+        Variant { name: "portable", flags: &["-DPF_MODEL_FAST", "-DPF_SOFTWARE_HALF"] },
     ];
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c")
-        {
-            variants.push(Variant {
-                name: "avx2",
-                flags: &["-DPF_MODEL_FAST", "-mavx2", "-mfma", "-mf16c"],
-            });
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c") {
+            variants.push(Variant { name: "avx2", flags: &["-DPF_MODEL_FAST", "-mavx2", "-mfma", "-mf16c"] });
             if is_x86_feature_detected!("avx512f") {
                 variants.push(Variant {
                     name: "avx512",
@@ -40,10 +28,7 @@ fn variants() -> Vec<Variant> {
         }
     }
     #[cfg(target_arch = "aarch64")]
-    variants.push(Variant {
-        name: "neon",
-        flags: &["-DPF_MODEL_FAST"],
-    });
+    variants.push(Variant { name: "neon", flags: &["-DPF_MODEL_FAST"] });
     variants
 }
 
@@ -51,15 +36,7 @@ fn compile(arguments: &[&str], output: &Path) {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let status = Command::new(compiler)
-        .args([
-            "-O3",
-            "-std=c11",
-            "-ffp-contract=off",
-            "-fno-math-errno",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-        ])
+        .args(["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"])
         .arg("-I")
         .arg(manifest.join("../kernel-gen/device"))
         .current_dir(manifest.join("tests/device"))
@@ -68,10 +45,7 @@ fn compile(arguments: &[&str], output: &Path) {
         .arg(output)
         .status()
         .expect("a C compiler (cc, or the one CC names)");
-    assert!(
-        status.success(),
-        "the device layer must compile without warnings: {arguments:?}"
-    );
+    assert!(status.success(), "the device layer must compile without warnings: {arguments:?}");
 }
 
 #[test]
@@ -90,27 +64,14 @@ fn variants_agree_and_rules_trap() {
         })
         .collect();
 
-    let list: String = variants
-        .iter()
-        .map(|variant| format!("V({})", variant.name))
-        .collect();
+    let list: String = variants.iter().map(|variant| format!("V({})", variant.name)).collect();
     let list = format!("-DVARIANTS={list}");
     let program = folder.path().join("compare");
     let mut arguments = vec!["compare.c", list.as_str()];
-    arguments.extend(
-        objects
-            .iter()
-            .map(|object| object.to_str().expect("a UTF-8 temporary folder")),
-    );
+    arguments.extend(objects.iter().map(|object| object.to_str().expect("a UTF-8 temporary folder")));
     arguments.push("-lm");
     compile(&arguments, &program);
 
-    let output = Command::new(&program)
-        .output()
-        .expect("the compiled comparison runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    let output = Command::new(&program).output().expect("the compiled comparison runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -51,8 +51,7 @@ fn smollm2() -> Option<SmolLm2> {
     };
     let goldens: Goldens = serde_json::from_str(include_str!("../reference/smollm2-goldens.json")).unwrap();
     let model = ModelFile::open(&path).unwrap();
-    let config =
-        RuntimeConfig { device: DeviceKind::Cpu, precision: Precision::F32, ..RuntimeConfig::default() };
+    let config = RuntimeConfig { device: DeviceKind::Cpu, precision: Precision::F32, ..RuntimeConfig::default() };
     let mut builder = RuntimeBuilder::new(config);
     let llama = Llama::load(&model, &mut builder).unwrap();
     let runtime = builder.start().unwrap();
@@ -77,11 +76,8 @@ fn perplexity_and_every_token() {
 #[test]
 fn logits_and_their_argmax() {
     let Some(SmolLm2 { golden, llama, mut runtime, .. }) = smollm2() else { return };
-    let sequence = trainer::architecture::Sequence {
-        labels: vec![-100; golden.ids.len()],
-        ids: golden.ids.clone(),
-        position: 0,
-    };
+    let sequence =
+        trainer::architecture::Sequence { labels: vec![-100; golden.ids.len()], ids: golden.ids.clone(), position: 0 };
     let logits = llama.logits(&mut runtime, None, &[sequence]).unwrap();
     let rows: Vec<&[f32]> = logits.chunks_exact(llama.config().vocab).collect();
     let argmax: Vec<u32> = rows.iter().map(|row| largest(row)).collect();

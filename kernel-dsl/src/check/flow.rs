@@ -13,35 +13,17 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         self::window(view, window, report);
     }
     for operand in &view.kernel.operands {
-        let uses = view
-            .steps
-            .iter()
-            .filter(|p| {
-                p.step
-                    .kind
-                    .block()
-                    .is_some_and(|b| b.operand == operand.name)
-            })
-            .count();
+        let uses = view.steps.iter().filter(|p| p.step.kind.block().is_some_and(|b| b.operand == operand.name)).count();
         if uses == 0 {
-            report.error(
-                operand.name.span(),
-                format!("operand `{}` is not used by any step", operand.name),
-            );
+            report.error(operand.name.span(), format!("operand `{}` is not used by any step", operand.name));
         }
     }
     for tunable in &view.kernel.tunables {
         if !view.axis_of.contains_key(&tunable.name.to_string()) {
-            report.error(
-                tunable.name.span(),
-                format!("tunable `{}` is the tile of no loop", tunable.name),
-            );
+            report.error(tunable.name.span(), format!("tunable `{}` is the tile of no loop", tunable.name));
         }
-        let legal = |value: u32| {
-            value != 0
-                && value.is_multiple_of(32)
-                && value.is_multiple_of(tunable.multiple_of.max(1))
-        };
+        let legal =
+            |value: u32| value != 0 && value.is_multiple_of(32) && value.is_multiple_of(tunable.multiple_of.max(1));
         let broken = match &tunable.candidates {
             Candidates::List(values) => values.is_empty() || values.iter().any(|&v| !legal(v)),
             Candidates::Range(min, max) => {
@@ -66,16 +48,8 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
 
 fn window(view: &View<'_>, window: &Window, report: &mut Report) {
     let name = &window.name;
-    let readers: Vec<_> = view
-        .steps
-        .iter()
-        .enumerate()
-        .filter(|(_, p)| p.step.kind.reads().contains(&name))
-        .collect();
-    let mut writers = view
-        .steps
-        .iter()
-        .filter(|p| p.step.kind.writes() == Some(name));
+    let readers: Vec<_> = view.steps.iter().enumerate().filter(|(_, p)| p.step.kind.reads().contains(&name)).collect();
+    let mut writers = view.steps.iter().filter(|p| p.step.kind.writes() == Some(name));
     if readers.is_empty() {
         report.error(name.span(), format!("window `{name}` is never read"));
     }
@@ -84,10 +58,7 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
         return;
     };
     if let Some(second) = writers.nth(1) {
-        report.error(
-            second.step.keyword.span(),
-            format!("window `{name}` is filled by another step already"),
-        );
+        report.error(second.step.keyword.span(), format!("window `{name}` is filled by another step already"));
     }
     let Some(axes) = view.axes(window) else {
         return;
@@ -96,16 +67,12 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
         let Some(own) = filled.loop_over(axis) else {
             report.error(
                 filled.step.keyword.span(),
-                format!(
-                    "`{}` fills window `{name}` outside the loops over axis `{axis}`",
-                    filled.step.keyword
-                ),
+                format!("`{}` fills window `{name}` outside the loops over axis `{axis}`", filled.step.keyword),
             );
             continue;
         };
         for (position, read) in &readers {
-            if *position > written_at && !read.loop_over(axis).is_some_and(|l| std::ptr::eq(l, own))
-            {
+            if *position > written_at && !read.loop_over(axis).is_some_and(|l| std::ptr::eq(l, own)) {
                 report.error(
                     read.step.keyword.span(),
                     format!(
@@ -120,10 +87,7 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
         if *position < written_at {
             report.error(
                 read.step.keyword.span(),
-                format!(
-                    "`{}` reads window `{name}` before it is written",
-                    read.step.keyword
-                ),
+                format!("`{}` reads window `{name}` before it is written", read.step.keyword),
             );
         }
     }
@@ -131,7 +95,10 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
     if window.stages > 1 && rotated == 0 {
         report.error(
             window.stages_span,
-            format!("window `{name}` has {} stages, but no loop says `pipeline({name})`: they would have no effect", window.stages),
+            format!(
+                "window `{name}` has {} stages, but no loop says `pipeline({name})`: they would have no effect",
+                window.stages
+            ),
         );
     }
 }
@@ -140,44 +107,24 @@ fn rotations(view: &View<'_>, window: &Ident) -> usize {
     fn count(body: &[Statement], window: &Ident) -> usize {
         body.iter()
             .map(|statement| match statement {
-                Statement::Loop(l) => {
-                    l.pipeline.iter().filter(|w| *w == window).count() + count(&l.body, window)
-                }
+                Statement::Loop(l) => l.pipeline.iter().filter(|w| *w == window).count() + count(&l.body, window),
                 Statement::Step(_) => 0,
             })
             .sum()
     }
-    view.kernel
-        .schedule
-        .as_deref()
-        .map_or(0, |schedule| count(schedule, window))
+    view.kernel.schedule.as_deref().map_or(0, |schedule| count(schedule, window))
 }
 
-fn loops<'k>(
-    view: &View<'k>,
-    body: &'k [Statement],
-    around: &mut Vec<&'k Loop>,
-    report: &mut Report,
-) {
+fn loops<'k>(view: &View<'k>, body: &'k [Statement], around: &mut Vec<&'k Loop>, report: &mut Report) {
     for statement in body {
         let Statement::Loop(l) = statement else {
             continue;
         };
         if around.iter().any(|outer| outer.axis == l.axis) {
-            report.error(
-                l.axis.span(),
-                format!("a loop around this one walks axis `{}` already", l.axis),
-            );
+            report.error(l.axis.span(), format!("a loop around this one walks axis `{}` already", l.axis));
         }
-        if view
-            .axis_of
-            .get(&l.tile.to_string())
-            .is_some_and(|axis| **axis != l.axis)
-        {
-            report.error(
-                l.tile.span(),
-                format!("tunable `{}` already tiles another axis", l.tile),
-            );
+        if view.axis_of.get(&l.tile.to_string()).is_some_and(|axis| **axis != l.axis) {
+            report.error(l.tile.span(), format!("tunable `{}` already tiles another axis", l.tile));
         }
         for window in &l.pipeline {
             pipelined(view, l, window, report);
@@ -190,10 +137,7 @@ fn loops<'k>(
 
 fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
     if rotations(view, window) > 1 {
-        report.error(
-            window.span(),
-            format!("window `{window}` is pipelined twice"),
-        );
+        report.error(window.span(), format!("window `{window}` is pipelined twice"));
     }
     let Some(declared) = view.window(window) else {
         return;
@@ -218,7 +162,10 @@ fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
         ),
         Some(block) if !block.variables.contains(&l.variable) => report.error(
             window.span(),
-            format!("the load of `{window}` does not move with `{}`: every stage would hold the same block", l.variable),
+            format!(
+                "the load of `{window}` does not move with `{}`: every stage would hold the same block",
+                l.variable
+            ),
         ),
         Some(_) => {}
     }
@@ -226,13 +173,7 @@ fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
 
 /// The output is written once per block, and sums every block of the contraction.
 fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
-    let StepKind::Unpack {
-        to,
-        from,
-        accumulate,
-        ..
-    } = &placed.step.kind
-    else {
+    let StepKind::Unpack { to, from, accumulate, .. } = &placed.step.kind else {
         return;
     };
     let span = placed.step.keyword.span();
@@ -242,17 +183,10 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
     if operand.role != OperandRole::Output {
         return;
     }
-    let first = view.steps.iter().find(
-        |p| matches!(&p.step.kind, StepKind::Unpack { to: t, .. } if t.operand == to.operand),
-    );
+    let first =
+        view.steps.iter().find(|p| matches!(&p.step.kind, StepKind::Unpack { to: t, .. } if t.operand == to.operand));
     if first.is_some_and(|first| !std::ptr::eq(first.step, placed.step)) {
-        report.error(
-            span,
-            format!(
-                "output `{}` is written by another step already",
-                operand.name
-            ),
-        );
+        report.error(span, format!("output `{}` is written by another step already", operand.name));
     }
     let Some((_, multiply)) = view.writer(from) else {
         return;
@@ -260,22 +194,14 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
     let StepKind::Multiply { data, .. } = &multiply.step.kind else {
         return;
     };
-    let Some([_, sums]) = view
-        .window(data)
-        .filter(|w| w.layout != WindowLayout::OutputTiles)
-        .and_then(|w| view.axes(w))
+    let Some([_, sums]) =
+        view.window(data).filter(|w| w.layout != WindowLayout::OutputTiles).and_then(|w| view.axes(w))
     else {
         return;
     };
     for l in &placed.loops {
         if !operand.axes.contains(&l.axis) && l.axis != *sums {
-            report.error(
-                span,
-                format!(
-                    "`{}` is written again in every round of loop `{}`",
-                    operand.name, l.variable
-                ),
-            );
+            report.error(span, format!("`{}` is written again in every round of loop `{}`", operand.name, l.variable));
         }
     }
     let around = placed.loop_over(sums);
@@ -289,9 +215,6 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
     }
     let inner = multiply.loop_over(sums);
     if inner.is_some_and(|inner| !around.is_some_and(|l| std::ptr::eq(l, inner))) {
-        report.error(
-            span,
-            format!("partial sums over axis `{sums}` are overwritten before this step takes them"),
-        );
+        report.error(span, format!("partial sums over axis `{sums}` are overwritten before this step takes them"));
     }
 }

@@ -40,11 +40,7 @@ struct Placed<'k> {
 impl<'k> Placed<'k> {
     /// The axis a loop variable walks, if the loop is around the step.
     fn axis(&self, variable: &Ident) -> Option<&'k Ident> {
-        self.loops
-            .iter()
-            .rev()
-            .find(|l| l.variable == *variable)
-            .map(|l| &l.axis)
+        self.loops.iter().rev().find(|l| l.variable == *variable).map(|l| &l.axis)
     }
 
     fn loop_over(&self, axis: &Ident) -> Option<&'k Loop> {
@@ -66,16 +62,8 @@ impl<'k> View<'k> {
     fn new(kernel: &'k Kernel) -> Self {
         let mut view = View {
             kernel,
-            operands: kernel
-                .operands
-                .iter()
-                .map(|o| (o.name.to_string(), o))
-                .collect(),
-            windows: kernel
-                .windows
-                .iter()
-                .map(|w| (w.name.to_string(), w))
-                .collect(),
+            operands: kernel.operands.iter().map(|o| (o.name.to_string(), o)).collect(),
+            windows: kernel.windows.iter().map(|w| (w.name.to_string(), w)).collect(),
             axis_of: HashMap::new(),
             steps: Vec::new(),
         };
@@ -88,10 +76,7 @@ impl<'k> View<'k> {
     fn walk(&mut self, body: &'k [Statement], loops: &mut Vec<&'k Loop>) {
         for statement in body {
             match statement {
-                Statement::Step(step) => self.steps.push(Placed {
-                    step,
-                    loops: loops.clone(),
-                }),
+                Statement::Step(step) => self.steps.push(Placed { step, loops: loops.clone() }),
                 Statement::Loop(l) => {
                     if self.declares(&l.axis) {
                         self.axis_of.entry(l.tile.to_string()).or_insert(&l.axis);
@@ -125,9 +110,6 @@ impl<'k> View<'k> {
 
     /// The first step that fills a window.
     fn writer(&self, window: &Ident) -> Option<(usize, &Placed<'k>)> {
-        self.steps
-            .iter()
-            .enumerate()
-            .find(|(_, p)| p.step.kind.writes().is_some_and(|w| w == window))
+        self.steps.iter().enumerate().find(|(_, p)| p.step.kind.writes().is_some_and(|w| w == window))
     }
 }

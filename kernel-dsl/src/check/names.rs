@@ -41,14 +41,8 @@ pub(super) fn missing(kernel: &Kernel, report: &mut Report) {
         }
     };
     require(!kernel.axes.is_empty(), "`axes { … }`");
-    require(
-        kernel.schedule.as_ref().is_some_and(|s| !s.is_empty()),
-        "`schedule { … }`, or an empty one",
-    );
-    require(
-        kernel.reference.is_some(),
-        "`reference |c, i, j| …`: what it computes, in f64",
-    );
+    require(kernel.schedule.as_ref().is_some_and(|s| !s.is_empty()), "`schedule { … }`, or an empty one");
+    require(kernel.reference.is_some(), "`reference |c, i, j| …`: what it computes, in f64");
     if let Some((first, rest)) = kernel.axes.split_first() {
         let later = rest.iter().find(|a| a.role == AxisRole::Token);
         if first.role != AxisRole::Token {
@@ -57,13 +51,8 @@ pub(super) fn missing(kernel: &Kernel, report: &mut Report) {
                 "the first axis must be the token axis: a request may fill axis 0 only in part",
             );
         } else if let Some(second) = later {
-            report.error(
-                second.name.span(),
-                format!(
-                    "axis `{}` is a second token axis; a kernel has one",
-                    second.name
-                ),
-            );
+            report
+                .error(second.name.span(), format!("axis `{}` is a second token axis; a kernel has one", second.name));
         }
     }
 }
@@ -77,10 +66,7 @@ pub(super) fn duplicates(kernel: &Kernel, report: &mut Report) {
     let windows = kernel.windows.iter().map(|w| ("window", &w.name));
     for (what, name) in axes.chain(operands).chain(tunables).chain(windows) {
         if let Some(earlier) = seen.insert(name.to_string(), what) {
-            report.error(
-                name.span(),
-                format!("{what} `{name}` has the name of another {earlier}"),
-            );
+            report.error(name.span(), format!("{what} `{name}` has the name of another {earlier}"));
         }
     }
 }
@@ -107,12 +93,7 @@ impl Names<'_> {
     }
 }
 
-fn statements<'k>(
-    names: &Names<'_>,
-    body: &'k [Statement],
-    loops: &mut Vec<&'k Loop>,
-    report: &mut Report,
-) {
+fn statements<'k>(names: &Names<'_>, body: &'k [Statement], loops: &mut Vec<&'k Loop>, report: &mut Report) {
     for statement in body {
         match statement {
             Statement::Loop(l) => {
@@ -122,10 +103,7 @@ fn statements<'k>(
                     names.known("window", window, &names.windows, report);
                 }
                 if loops.iter().any(|outer| outer.variable == l.variable) {
-                    report.error(
-                        l.variable.span(),
-                        format!("loop `{}` has the name of a loop around it", l.variable),
-                    );
+                    report.error(l.variable.span(), format!("loop `{}` has the name of a loop around it", l.variable));
                 }
                 loops.push(l);
                 statements(names, &l.body, loops, report);
@@ -141,17 +119,13 @@ fn statements<'k>(
                 names.known("operand", &block.operand, &names.operands, report);
                 for variable in &block.variables {
                     if !loops.iter().any(|l| l.variable == *variable) {
-                        let around: Vec<_> =
-                            loops.iter().map(|l| format!("`{}`", l.variable)).collect();
+                        let around: Vec<_> = loops.iter().map(|l| format!("`{}`", l.variable)).collect();
                         let hint = if around.is_empty() {
                             "the step stands outside all loops".to_string()
                         } else {
                             format!("loops around this step: {}", around.join(", "))
                         };
-                        report.error(
-                            variable.span(),
-                            format!("`{variable}` is no loop around this step; {hint}"),
-                        );
+                        report.error(variable.span(), format!("`{variable}` is no loop around this step; {hint}"));
                     }
                 }
             }

@@ -6,8 +6,7 @@ use super::{Placed, View};
 use crate::{
     report::Report,
     tree::{
-        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepKind,
-        Window, WindowLayout,
+        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepKind, Window, WindowLayout,
     },
 };
 
@@ -16,26 +15,13 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         scope(operand, report);
     }
     for placed in &view.steps {
-        let mut step = Checker {
-            view,
-            placed,
-            report,
-        };
+        let mut step = Checker { view, placed, report };
         step.block();
         match &placed.step.kind {
             StepKind::Load { to, from } => step.load(to, from),
             StepKind::Pack { side, to, from, .. } => step.pack(*side, to, from),
-            StepKind::Convert {
-                conversion,
-                to,
-                from,
-            } => step.convert(*conversion, to, from),
-            StepKind::Multiply {
-                to,
-                data,
-                weights,
-                swap,
-            } => step.multiply(to, data, weights, *swap),
+            StepKind::Convert { conversion, to, from } => step.convert(*conversion, to, from),
+            StepKind::Multiply { to, data, weights, swap } => step.multiply(to, data, weights, *swap),
             StepKind::Unpack { side, to, from, .. } => step.unpack(*side, to, from),
         }
     }
@@ -44,14 +30,13 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
 fn scope(operand: &Operand, report: &mut Report) {
     let resident = operand.role == OperandRole::Weight;
     if resident != (operand.scope == Scope::DdrResident) {
-        let wanted = if resident {
-            "ddr_resident"
-        } else {
-            "ddr_stream"
-        };
+        let wanted = if resident { "ddr_resident" } else { "ddr_stream" };
         report.error(
             operand.scope_span,
-            format!("operand `{}` must be in `{wanted}`: weights stay mapped, token rows come with each request", operand.name),
+            format!(
+                "operand `{}` must be in `{wanted}`: weights stay mapped, token rows come with each request",
+                operand.name
+            ),
         );
     }
 }
@@ -76,17 +61,11 @@ impl<'k> Checker<'_, 'k> {
             return;
         };
         for (variable, axis) in block.variables.iter().zip(&operand.axes) {
-            let walked = self
-                .placed
-                .axis(variable)
-                .filter(|walked| self.view.declares(walked));
+            let walked = self.placed.axis(variable).filter(|walked| self.view.declares(walked));
             if walked.is_some_and(|walked| walked != axis) {
                 self.report.error(
                     variable.span(),
-                    format!(
-                        "`{variable}` does not walk axis `{axis}` of operand `{}`",
-                        operand.name
-                    ),
+                    format!("`{variable}` does not walk axis `{axis}` of operand `{}`", operand.name),
                 );
             }
         }
@@ -97,10 +76,7 @@ impl<'k> Checker<'_, 'k> {
             return;
         };
         if operand.role == OperandRole::Output {
-            self.report.error(
-                from.operand.span(),
-                format!("`load` reads the output `{}`", operand.name),
-            );
+            self.report.error(from.operand.span(), format!("`load` reads the output `{}`", operand.name));
             return;
         }
         let wanted = match (operand.layout, operand.element) {
@@ -109,7 +85,10 @@ impl<'k> Checker<'_, 'k> {
             (OperandLayout::RowMajor, _) => {
                 self.report.error(
                     from.operand.span(),
-                    format!("`{}` holds f32 rows: they are converted on their way in, by `pack_rows` or `pack_cols`", operand.name),
+                    format!(
+                        "`{}` holds f32 rows: they are converted on their way in, by `pack_rows` or `pack_cols`",
+                        operand.name
+                    ),
                 );
                 return;
             }
@@ -124,11 +103,7 @@ impl<'k> Checker<'_, 'k> {
         if operand.role != OperandRole::Activation || operand.element != Element::F32 {
             self.report.error(
                 from.operand.span(),
-                format!(
-                    "`{}` packs f32 rows of an activation, `{}` is something else",
-                    self.keyword(),
-                    operand.name
-                ),
+                format!("`{}` packs f32 rows of an activation, `{}` is something else", self.keyword(), operand.name),
             );
         }
         let pair = if side == Side::Rows { 0 } else { 1 };
@@ -173,11 +148,7 @@ impl<'k> Checker<'_, 'k> {
             );
             return;
         }
-        let pairs = if window.layout == WindowLayout::ActivationTiles {
-            own[0]
-        } else {
-            own[1]
-        };
+        let pairs = if window.layout == WindowLayout::ActivationTiles { own[0] } else { own[1] };
         if pairs != axes[pair] {
             let keyword = self.keyword();
             let other = match keyword.as_str() {
@@ -199,17 +170,13 @@ impl<'k> Checker<'_, 'k> {
     }
 
     fn multiply(&mut self, to: &Ident, data: &Ident, weights: &Ident, swap: bool) {
-        if self.origin(data) == Some(OperandRole::Weight)
-            && self.origin(weights) == Some(OperandRole::Activation)
-        {
-            let order = if swap {
-                format!("swap({weights}, {data})")
-            } else {
-                format!("{weights} * {data}")
-            };
+        if self.origin(data) == Some(OperandRole::Weight) && self.origin(weights) == Some(OperandRole::Activation) {
+            let order = if swap { format!("swap({weights}, {data})") } else { format!("{weights} * {data}") };
             self.report.error(
                 data.span(),
-                format!("`{data}` is made from the weight, `{weights}` from token rows: data comes first, write `{order}`"),
+                format!(
+                    "`{data}` is made from the weight, `{weights}` from token rows: data comes first, write `{order}`"
+                ),
             );
             return;
         }
@@ -222,20 +189,16 @@ impl<'k> Checker<'_, 'k> {
             };
             if window.layout != wanted {
                 right = false;
-                self.report
-                    .error(name.span(), role_message(window, wanted, swap));
+                self.report.error(name.span(), role_message(window, wanted, swap));
             }
         }
-        for (name, wanted, what) in [
-            (data, OperandRole::Activation, "token rows"),
-            (weights, OperandRole::Weight, "a weight"),
-        ] {
+        for (name, wanted, what) in
+            [(data, OperandRole::Activation, "token rows"), (weights, OperandRole::Weight, "a weight")]
+        {
             if right && self.origin(name).is_some_and(|role| role != wanted) {
                 self.report.error(
                     name.span(),
-                    format!(
-                        "`{name}` does not hold {what}: write the data first, then the weights"
-                    ),
+                    format!("`{name}` does not hold {what}: write the data first, then the weights"),
                 );
             }
         }
@@ -248,14 +211,9 @@ impl<'k> Checker<'_, 'k> {
     }
 
     fn product(&mut self, out: &Window, data: &Ident, weights: &Ident, swap: bool, span: Span) {
-        let (rows, cols) = if swap {
-            (weights, data)
-        } else {
-            (data, weights)
-        };
+        let (rows, cols) = if swap { (weights, data) } else { (data, weights) };
         let axes = |name: &Ident| self.view.window(name).and_then(|w| self.view.axes(w));
-        let (Some([row, run]), Some([col, other_run]), Some(own)) =
-            (axes(rows), axes(cols), self.view.axes(out))
+        let (Some([row, run]), Some([col, other_run]), Some(own)) = (axes(rows), axes(cols), self.view.axes(out))
         else {
             return;
         };
@@ -267,10 +225,7 @@ impl<'k> Checker<'_, 'k> {
         } else if own != [row, col] {
             self.report.error(
                 span,
-                format!(
-                    "this product has axes [{row}, {col}], window `{}` holds [{}, {}]",
-                    out.name, own[0], own[1]
-                ),
+                format!("this product has axes [{row}, {col}], window `{}` holds [{}, {}]", out.name, own[0], own[1]),
             );
         }
     }
@@ -295,11 +250,7 @@ impl<'k> Checker<'_, 'k> {
             if operand.role != OperandRole::Output || operand.element != Element::F32 {
                 self.report.error(
                     to.operand.span(),
-                    format!(
-                        "`{}` writes f32 rows of an output, `{}` is read-only",
-                        self.keyword(),
-                        operand.name
-                    ),
+                    format!("`{}` writes f32 rows of an output, `{}` is read-only", self.keyword(), operand.name),
                 );
                 return;
             }
@@ -310,24 +261,13 @@ impl<'k> Checker<'_, 'k> {
                 return;
             };
             let axes = [&operand.axes[0], &operand.axes[1]];
-            let wanted = if side == Side::Rows {
-                axes
-            } else {
-                [axes[1], axes[0]]
-            };
+            let wanted = if side == Side::Rows { axes } else { [axes[1], axes[0]] };
             if own == wanted {
                 return;
             }
             let message = if own == [wanted[1], wanted[0]] {
-                let other = if side == Side::Rows {
-                    "unpack_cols"
-                } else {
-                    "unpack_rows"
-                };
-                format!(
-                    "`{from}` holds rows of `{}` and columns of `{}`: use `{other}`",
-                    own[0], own[1]
-                )
+                let other = if side == Side::Rows { "unpack_cols" } else { "unpack_rows" };
+                format!("`{from}` holds rows of `{}` and columns of `{}`: use `{other}`", own[0], own[1])
             } else {
                 format!(
                     "`{from}` holds axes [{}, {}], `{}` has [{}, {}]",
@@ -344,10 +284,7 @@ impl<'k> Checker<'_, 'k> {
         if wanted.contains(&window.layout) {
             return Some(window);
         }
-        let list: Vec<_> = wanted
-            .iter()
-            .map(|l| format!("`{}`", l.keyword()))
-            .collect();
+        let list: Vec<_> = wanted.iter().map(|l| format!("`{}`", l.keyword())).collect();
         self.report.error(
             name.span(),
             format!(
@@ -363,9 +300,7 @@ impl<'k> Checker<'_, 'k> {
 
 fn role_message(window: &Window, wanted: WindowLayout, swap: bool) -> String {
     let way_out = match window.layout {
-        WindowLayout::ActivationTiles | WindowLayout::WeightTiles if swap => {
-            "write `DATA * WEIGHTS` without `swap`"
-        }
+        WindowLayout::ActivationTiles | WindowLayout::WeightTiles if swap => "write `DATA * WEIGHTS` without `swap`",
         WindowLayout::ActivationTiles | WindowLayout::WeightTiles => "write `swap(DATA, WEIGHTS)`",
         _ => "convert it to HMX tiles first",
     };

@@ -13,19 +13,13 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
     for placed in &view.steps {
         let keyword = &placed.step.keyword;
         let directive = match &placed.step.kind {
-            StepKind::Pack {
-                scale: true, from, ..
-            } => Some(("scale", from)),
-            StepKind::Unpack {
-                unscale: true, to, ..
-            } => Some(("unscale", to)),
+            StepKind::Pack { scale: true, from, .. } => Some(("scale", from)),
+            StepKind::Unpack { unscale: true, to, .. } => Some(("unscale", to)),
             _ => None,
         };
         if let Some((name, block)) = directive {
             let rows = view.operand(&block.operand).map(|o| &o.axes[0]);
-            let role = rows
-                .and_then(|r| view.kernel.axes.iter().find(|a| a.name == *r))
-                .map(|a| a.role);
+            let role = rows.and_then(|r| view.kernel.axes.iter().find(|a| a.name == *r)).map(|a| a.role);
             if role.is_some_and(|role| role != AxisRole::Token) {
                 report.error(
                     block.operand.span(),
@@ -33,13 +27,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
                 );
             }
         }
-        let StepKind::Unpack {
-            from,
-            unscale,
-            guard,
-            ..
-        } = &placed.step.kind
-        else {
+        let StepKind::Unpack { from, unscale, guard, .. } = &placed.step.kind else {
             continue;
         };
         match guard {
@@ -58,13 +46,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
 }
 
 /// What the rows were multiplied by on the way in must be undone on the way out.
-fn scale_pair(
-    view: &View<'_>,
-    from: &syn::Ident,
-    unscale: bool,
-    span: proc_macro2::Span,
-    report: &mut Report,
-) {
+fn scale_pair(view: &View<'_>, from: &syn::Ident, unscale: bool, span: proc_macro2::Span, report: &mut Report) {
     let Some((_, multiply)) = view.writer(from) else {
         return;
     };
@@ -78,12 +60,12 @@ fn scale_pair(
         return;
     };
     match (scale, unscale) {
-        (true, false) => report.error(
-            span,
-            "the rows were scaled by `scale(row)` when packed: add `unscale(row)`",
-        ),
+        (true, false) => report.error(span, "the rows were scaled by `scale(row)` when packed: add `unscale(row)`"),
         (false, true) => {
-            report.error(span, "`unscale(row)` without `scale(row)` on the step that packs the rows: add it there, or drop this one");
+            report.error(
+                span,
+                "`unscale(row)` without `scale(row)` on the step that packs the rows: add it there, or drop this one",
+            );
         }
         _ => {}
     }

@@ -11,30 +11,20 @@ use super::{
 use crate::{
     report::Report,
     tree::{
-        Axis, AxisRole, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope,
-        Tunable, Window, WindowLayout,
+        Axis, AxisRole, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope, Tunable, Window,
+        WindowLayout,
     },
 };
 
-const AXIS_ROLES: &[(&str, AxisRole)] = &[
-    ("token", AxisRole::Token),
-    ("out", AxisRole::Out),
-    ("in", AxisRole::In),
-];
+const AXIS_ROLES: &[(&str, AxisRole)] = &[("token", AxisRole::Token), ("out", AxisRole::Out), ("in", AxisRole::In)];
 
 /// `axes { m: token, n: out, k: in }`
-pub(super) fn axes(
-    input: ParseStream<'_>,
-    kernel: &mut Kernel,
-    report: &mut Report,
-) -> syn::Result<()> {
+pub(super) fn axes(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn::Result<()> {
     let content;
     braced!(content in input);
     while !content.is_empty() {
         let name: Ident = content.parse()?;
-        let role = content
-            .parse::<Token![:]>()
-            .and_then(|_| one_of(&content, "axis role", AXIS_ROLES));
+        let role = content.parse::<Token![:]>().and_then(|_| one_of(&content, "axis role", AXIS_ROLES));
         match role {
             Ok((role, _)) => kernel.axes.push(Axis { name, role }),
             Err(error) => {
@@ -59,57 +49,31 @@ pub(super) fn axes(
 
 /// `: activation f32 row_major[m, k] in ddr_stream;`
 pub(super) fn operand(input: ParseStream<'_>, name: Ident) -> syn::Result<Operand> {
-    const ROLES: &[(&str, OperandRole)] = &[
-        ("activation", OperandRole::Activation),
-        ("weight", OperandRole::Weight),
-        ("output", OperandRole::Output),
-    ];
-    const FORMATS: &[(&str, Option<Element>)] = &[
-        ("f32", Some(Element::F32)),
-        ("f16", Some(Element::F16)),
-        ("q8_0_tiles", None),
-    ];
-    const SCOPES: &[(&str, Scope)] = &[
-        ("ddr_resident", Scope::DdrResident),
-        ("ddr_stream", Scope::DdrStream),
-    ];
+    const ROLES: &[(&str, OperandRole)] =
+        &[("activation", OperandRole::Activation), ("weight", OperandRole::Weight), ("output", OperandRole::Output)];
+    const FORMATS: &[(&str, Option<Element>)] =
+        &[("f32", Some(Element::F32)), ("f16", Some(Element::F16)), ("q8_0_tiles", None)];
+    const SCOPES: &[(&str, Scope)] = &[("ddr_resident", Scope::DdrResident), ("ddr_stream", Scope::DdrStream)];
     input.parse::<Token![:]>()?;
     let (role, _) = one_of(input, "operand role", ROLES)?;
     let (element, layout) = match one_of(input, "element type or layout", FORMATS)?.0 {
         Some(element) => {
-            let (layout, _) = one_of(
-                input,
-                "operand layout",
-                &[("row_major", OperandLayout::RowMajor)],
-            )?;
+            let (layout, _) = one_of(input, "operand layout", &[("row_major", OperandLayout::RowMajor)])?;
             (element, layout)
         }
         None => (Element::Q8_0, OperandLayout::Q8Tiles),
     };
     let axes = pair(input, "the axes of its rows and columns")?;
-    input
-        .parse::<Token![in]>()
-        .map_err(|_| error_here(input, "expected `in ddr_resident` or `in ddr_stream`"))?;
+    input.parse::<Token![in]>().map_err(|_| error_here(input, "expected `in ddr_resident` or `in ddr_stream`"))?;
     let (scope, scope_word) = one_of(input, "memory scope", SCOPES)?;
     semicolon(input, "an operand")?;
-    Ok(Operand {
-        name,
-        role,
-        element,
-        layout,
-        axes,
-        scope,
-        scope_span: scope_word.span(),
-    })
+    Ok(Operand { name, role, element, layout, axes, scope, scope_span: scope_word.span() })
 }
 
 /// `in [32, 64] multiple_of 32;` or `in 32..=1024 multiple_of 32;`
 pub(super) fn tunable(input: ParseStream<'_>, name: Ident) -> syn::Result<Tunable> {
     input.parse::<Token![in]>().map_err(|_| {
-        error_here(
-            input,
-            "expected `in [32, 64, …]` or `in 32..=1024`: the values the tunable may take",
-        )
+        error_here(input, "expected `in [32, 64, …]` or `in 32..=1024`: the values the tunable may take")
     })?;
     let candidates_span;
     let candidates = if input.peek(syn::token::Bracket) {
@@ -127,9 +91,7 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident) -> syn::Result<Tunabl
     } else {
         candidates_span = input.span();
         let min = number(input, "the smallest candidate")?;
-        input
-            .parse::<Token![..=]>()
-            .map_err(|_| error_here(input, "expected `..=` and the largest candidate"))?;
+        input.parse::<Token![..=]>().map_err(|_| error_here(input, "expected `..=` and the largest candidate"))?;
         Candidates::Range(min, number(input, "the largest candidate")?)
     };
     let multiple_of = match optional(input, "multiple_of")? {
@@ -137,12 +99,7 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident) -> syn::Result<Tunabl
         None => 32,
     };
     semicolon(input, "a tunable")?;
-    Ok(Tunable {
-        name,
-        candidates,
-        candidates_span,
-        multiple_of,
-    })
+    Ok(Tunable { name, candidates, candidates_span, multiple_of })
 }
 
 /// `: activation_tiles f16[mc, kc] stages 2;`
@@ -171,23 +128,13 @@ pub(super) fn window(input: ParseStream<'_>, name: Ident) -> syn::Result<Window>
         None => 1,
     };
     semicolon(input, "a window")?;
-    Ok(Window {
-        name,
-        layout,
-        element,
-        extents,
-        stages,
-        stages_span,
-    })
+    Ok(Window { name, layout, element, extents, stages, stages_span })
 }
 
 /// `[a, b]`
 pub(super) fn pair(input: ParseStream<'_>, what: &str) -> syn::Result<[Ident; 2]> {
     if !input.peek(syn::token::Bracket) {
-        return Err(error_here(
-            input,
-            format!("expected `[rows, columns]`: {what}"),
-        ));
+        return Err(error_here(input, format!("expected `[rows, columns]`: {what}")));
     }
     let content;
     let bracket = bracketed!(content in input);
@@ -199,9 +146,6 @@ pub(super) fn pair(input: ParseStream<'_>, what: &str) -> syn::Result<[Ident; 2]
     if content.is_empty() {
         Ok([first, second])
     } else {
-        Err(error_here(
-            &content,
-            format!("expected exactly two names: {what}"),
-        ))
+        Err(error_here(&content, format!("expected exactly two names: {what}")))
     }
 }

@@ -40,9 +40,7 @@ pub(crate) fn kernels(tokens: TokenStream, report: &mut Report) -> Vec<Kernel> {
 fn kernel(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Kernel> {
     let docs = input.call(Attribute::parse_outer)?;
     for attribute in &docs {
-        if !attribute.path().is_ident("doc")
-            && !attribute.path().is_ident("allow")
-            && !attribute.path().is_ident("cfg")
+        if !attribute.path().is_ident("doc") && !attribute.path().is_ident("allow") && !attribute.path().is_ident("cfg")
         {
             report.error(
                 attribute.pound_token.span,
@@ -53,10 +51,7 @@ fn kernel(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Kernel> {
     let visibility: Visibility = input.parse()?;
     let keyword = any_word(input, "`kernel NAME { … }`")?;
     if keyword != "kernel" {
-        return Err(syn::Error::new(
-            keyword.span(),
-            format!("expected `kernel NAME {{ … }}`, found `{keyword}`"),
-        ));
+        return Err(syn::Error::new(keyword.span(), format!("expected `kernel NAME {{ … }}`, found `{keyword}`")));
     }
     let name: Ident = input.parse()?;
     let mut kernel = Kernel {
@@ -117,10 +112,7 @@ fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn
             let (statements, complete) = schedule::statements(&content, report);
             kernel.complete &= complete;
             if kernel.schedule.is_some() {
-                report.error(
-                    keyword.span(),
-                    "a kernel has one schedule; this is the second",
-                );
+                report.error(keyword.span(), "a kernel has one schedule; this is the second");
             } else {
                 kernel.schedule = Some(statements);
             }
@@ -131,10 +123,7 @@ fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn
                 input.parse::<Token![;]>()?;
             }
             if kernel.reference.is_some() {
-                report.error(
-                    keyword.span(),
-                    "a kernel has one reference; this is the second",
-                );
+                report.error(keyword.span(), "a kernel has one reference; this is the second");
             } else if closure.inputs.len() == 3 {
                 kernel.reference = Some(closure);
             } else {
@@ -146,10 +135,7 @@ fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn
             }
         }
         other => {
-            return Err(syn::Error::new(
-                keyword.span(),
-                format!("unknown directive `{other}`: expected {ITEMS}"),
-            ));
+            return Err(syn::Error::new(keyword.span(), format!("unknown directive `{other}`: expected {ITEMS}")));
         }
     }
     Ok(())

@@ -49,10 +49,7 @@ fn walk(input: ParseStream<'_>, report: &mut Report) -> syn::Result<(Loop, bool)
     input.parse::<Token![in]>()?;
     let tiles = any_word(input, "`tiles(AXIS, TILE)`")?;
     if tiles != "tiles" {
-        return Err(syn::Error::new(
-            tiles.span(),
-            format!("a loop walks `tiles(AXIS, TILE)`, found `{tiles}`"),
-        ));
+        return Err(syn::Error::new(tiles.span(), format!("a loop walks `tiles(AXIS, TILE)`, found `{tiles}`")));
     }
     let arguments;
     parenthesized!(arguments in input);
@@ -60,10 +57,7 @@ fn walk(input: ParseStream<'_>, report: &mut Report) -> syn::Result<(Loop, bool)
     arguments.parse::<Token![,]>()?;
     let tile = any_word(&arguments, "a tunable")?;
     if !arguments.is_empty() {
-        return Err(error_here(
-            &arguments,
-            "`tiles` takes an axis and a tunable",
-        ));
+        return Err(error_here(&arguments, "`tiles` takes an axis and a tunable"));
     }
     let mut pipeline = Vec::new();
     while !input.peek(syn::token::Brace) {
@@ -71,9 +65,7 @@ fn walk(input: ParseStream<'_>, report: &mut Report) -> syn::Result<(Loop, bool)
         if directive != "pipeline" {
             return Err(syn::Error::new(
                 directive.span(),
-                format!(
-                    "unknown directive `{directive}` on a loop: expected `pipeline(WINDOW, …)`"
-                ),
+                format!("unknown directive `{directive}` on a loop: expected `pipeline(WINDOW, …)`"),
             ));
         }
         let windows;
@@ -88,33 +80,17 @@ fn walk(input: ParseStream<'_>, report: &mut Report) -> syn::Result<(Loop, bool)
     let content;
     braced!(content in input);
     let (body, complete) = statements(&content, report);
-    Ok((
-        Loop {
-            variable,
-            axis,
-            tile,
-            pipeline,
-            body,
-        },
-        complete,
-    ))
+    Ok((Loop { variable, axis, tile, pipeline, body }, complete))
 }
 
 fn step(input: ParseStream<'_>) -> syn::Result<Step> {
     let keyword = any_word(input, STEPS)?;
     let convert = |conversion| -> syn::Result<StepKind> {
         let to = destination(input)?;
-        Ok(StepKind::Convert {
-            conversion,
-            to,
-            from: any_word(input, "the window to read")?,
-        })
+        Ok(StepKind::Convert { conversion, to, from: any_word(input, "the window to read")? })
     };
     let kind = match keyword.to_string().as_str() {
-        "load" => StepKind::Load {
-            to: destination(input)?,
-            from: block(input)?,
-        },
+        "load" => StepKind::Load { to: destination(input)?, from: block(input)? },
         "pack_rows" => pack(input, Side::Rows)?,
         "pack_cols" => pack(input, Side::Cols)?,
         "interleave_pairs" => convert(Conversion::InterleavePairs)?,
@@ -124,20 +100,14 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         "unpack_rows" => unpack(input, Side::Rows)?,
         "unpack_cols" => unpack(input, Side::Cols)?,
         other => {
-            return Err(syn::Error::new(
-                keyword.span(),
-                format!("unknown step `{other}`: expected {STEPS}"),
-            ));
+            return Err(syn::Error::new(keyword.span(), format!("unknown step `{other}`: expected {STEPS}")));
         }
     };
     if !input.peek(Token![;]) && input.peek(Ident::peek_any) {
         let directive = any_word(input, "`;`")?;
         return Err(syn::Error::new(
             directive.span(),
-            format!(
-                "unknown directive `{directive}` on `{keyword}`: {}",
-                directives(&kind)
-            ),
+            format!("unknown directive `{directive}` on `{keyword}`: {}", directives(&kind)),
         ));
     }
     semicolon(input, &format!("a `{keyword}` step"))?;
@@ -155,31 +125,21 @@ fn directives(kind: &StepKind) -> &'static str {
 /// `WINDOW <-`
 fn destination(input: ParseStream<'_>) -> syn::Result<Ident> {
     let to = any_word(input, "the window to fill")?;
-    input
-        .parse::<Token![<-]>()
-        .map_err(|_| error_here(input, format!("expected `<-` after `{to}`")))?;
+    input.parse::<Token![<-]>().map_err(|_| error_here(input, format!("expected `<-` after `{to}`")))?;
     Ok(to)
 }
 
 /// `x[mo, ko]`
 fn block(input: ParseStream<'_>) -> syn::Result<Block> {
     let operand = any_word(input, "an operand")?;
-    Ok(Block {
-        operand,
-        variables: pair(input, "the loops that select the block")?,
-    })
+    Ok(Block { operand, variables: pair(input, "the loops that select the block")? })
 }
 
 fn pack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
     let to = destination(input)?;
     let from = block(input)?;
     let scale = row_directive(input, "scale")?;
-    Ok(StepKind::Pack {
-        side,
-        to,
-        from,
-        scale,
-    })
+    Ok(StepKind::Pack { side, to, from, scale })
 }
 
 /// `yc <- xa * wb` or `yc <- swap(xa, wa)`
@@ -195,22 +155,10 @@ fn multiply(input: ParseStream<'_>) -> syn::Result<StepKind> {
         if !arguments.is_empty() {
             return Err(error_here(&arguments, "`swap` takes two windows"));
         }
-        return Ok(StepKind::Multiply {
-            to,
-            data,
-            weights,
-            swap: true,
-        });
+        return Ok(StepKind::Multiply { to, data, weights, swap: true });
     }
-    input
-        .parse::<Token![*]>()
-        .map_err(|_| error_here(input, format!("expected `*` after `{first}`")))?;
-    Ok(StepKind::Multiply {
-        to,
-        data: first,
-        weights: any_word(input, "the window of weights")?,
-        swap: false,
-    })
+    input.parse::<Token![*]>().map_err(|_| error_here(input, format!("expected `*` after `{first}`")))?;
+    Ok(StepKind::Multiply { to, data: first, weights: any_word(input, "the window of weights")?, swap: false })
 }
 
 /// `y[mo, no] += yc unscale(row) guard(60000)`
@@ -220,9 +168,7 @@ fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
     if accumulate {
         input.parse::<Token![+=]>()?;
     } else {
-        input
-            .parse::<Token![=]>()
-            .map_err(|_| error_here(input, "expected `+=` (sum over the contraction) or `=`"))?;
+        input.parse::<Token![=]>().map_err(|_| error_here(input, "expected `+=` (sum over the contraction) or `=`"))?;
     }
     let from = any_word(input, "the window to read")?;
     let mut unscale = false;
@@ -235,14 +181,7 @@ fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
             parenthesized!(limit in input);
             guard = Some(number(&limit, "the guard's limit")?);
         } else {
-            return Ok(StepKind::Unpack {
-                side,
-                to,
-                from,
-                accumulate,
-                unscale,
-                guard,
-            });
+            return Ok(StepKind::Unpack { side, to, from, accumulate, unscale, guard });
         }
     }
 }
@@ -258,9 +197,6 @@ fn row_directive(input: ParseStream<'_>, name: &str) -> syn::Result<bool> {
     if what == "row" && argument.is_empty() {
         Ok(true)
     } else {
-        Err(syn::Error::new(
-            what.span(),
-            format!("`{name}` works on token rows: write `{name}(row)`"),
-        ))
+        Err(syn::Error::new(what.span(), format!("`{name}` works on token rows: write `{name}(row)`")))
     }
 }

@@ -15,23 +15,12 @@ pub(super) fn any_word(input: ParseStream<'_>, expected: &str) -> syn::Result<Id
 }
 
 /// One of `words`; the error lists them.
-pub(super) fn one_of<T: Copy>(
-    input: ParseStream<'_>,
-    what: &str,
-    words: &[(&str, T)],
-) -> syn::Result<(T, Ident)> {
-    let list = words
-        .iter()
-        .map(|(word, _)| format!("`{word}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
+pub(super) fn one_of<T: Copy>(input: ParseStream<'_>, what: &str, words: &[(&str, T)]) -> syn::Result<(T, Ident)> {
+    let list = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let word = any_word(input, &format!("{what}: one of {list}"))?;
     match words.iter().find(|(name, _)| word == name) {
         Some((_, value)) => Ok((*value, word)),
-        None => Err(syn::Error::new(
-            word.span(),
-            format!("unknown {what} `{word}`: expected one of {list}"),
-        )),
+        None => Err(syn::Error::new(word.span(), format!("unknown {what} `{word}`: expected one of {list}"))),
     }
 }
 
@@ -46,16 +35,10 @@ pub(super) fn optional(input: ParseStream<'_>, word: &str) -> syn::Result<Option
 /// A whole number that fits 32 bits.
 pub(super) fn number(input: ParseStream<'_>, what: &str) -> syn::Result<u32> {
     if !input.peek(LitInt) {
-        return Err(error_here(
-            input,
-            format!("expected {what}, a whole number"),
-        ));
+        return Err(error_here(input, format!("expected {what}, a whole number")));
     }
     let literal: LitInt = input.parse()?;
-    literal.base10_parse::<u32>().map_err(|_| {
-        syn::Error::new(
-            literal.span(),
-            format!("{what} must be a whole number below 2^32"),
-        )
-    })
+    literal
+        .base10_parse::<u32>()
+        .map_err(|_| syn::Error::new(literal.span(), format!("{what} must be a whole number below 2^32")))
 }

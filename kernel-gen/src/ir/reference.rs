@@ -66,11 +66,7 @@ impl<'a> ReferenceCase<'a> {
     ///
     /// # Errors
     /// The counts do not match the kernel.
-    pub fn new(
-        kernel: &Kernel,
-        extents: &[usize],
-        operands: &[&'a [f64]],
-    ) -> Result<Self, ReferenceError> {
+    pub fn new(kernel: &Kernel, extents: &[usize], operands: &[&'a [f64]]) -> Result<Self, ReferenceError> {
         if extents.len() != kernel.axes.len() {
             return Err(ReferenceError::Axes {
                 kernel: kernel.name.clone(),
@@ -84,18 +80,11 @@ impl<'a> ReferenceCase<'a> {
             let expected = extent(0) * extent(1);
             let data = operands.get(index).copied().unwrap_or(&[]);
             if operand.role != super::OperandRole::Output && data.len() != expected {
-                return Err(ReferenceError::Elements {
-                    operand: operand.name.clone(),
-                    expected,
-                    given: data.len(),
-                });
+                return Err(ReferenceError::Elements { operand: operand.name.clone(), expected, given: data.len() });
             }
             matrices.push((data, extent(1)));
         }
-        Ok(Self {
-            extents: extents.to_vec(),
-            operands: matrices,
-        })
+        Ok(Self { extents: extents.to_vec(), operands: matrices })
     }
 
     /// Extent of an axis.

@@ -154,9 +154,9 @@ impl StepKind {
     /// The window the step fills.
     pub fn writes(&self) -> Option<WindowId> {
         match *self {
-            StepKind::Load { window, .. }
-            | StepKind::PackRows { window, .. }
-            | StepKind::PackCols { window, .. } => Some(window),
+            StepKind::Load { window, .. } | StepKind::PackRows { window, .. } | StepKind::PackCols { window, .. } => {
+                Some(window)
+            }
             StepKind::InterleavePairs { to, .. }
             | StepKind::ScatterWords { to, .. }
             | StepKind::Dequantise { to, .. }
@@ -168,9 +168,7 @@ impl StepKind {
     /// The windows the step takes.
     pub fn reads(&self) -> Vec<WindowId> {
         match *self {
-            StepKind::Load { .. } | StepKind::PackRows { .. } | StepKind::PackCols { .. } => {
-                Vec::new()
-            }
+            StepKind::Load { .. } | StepKind::PackRows { .. } | StepKind::PackCols { .. } => Vec::new(),
             StepKind::InterleavePairs { from, .. }
             | StepKind::ScatterWords { from, .. }
             | StepKind::Dequantise { from, .. } => vec![from],

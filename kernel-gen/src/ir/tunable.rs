@@ -63,11 +63,7 @@ impl Tunable {
     /// Smallest legal value that is at least `bound`.
     pub fn at_least(&self, bound: u32) -> Option<u32> {
         match &self.candidates {
-            Candidates::List(values) => values
-                .iter()
-                .copied()
-                .filter(|&v| v >= bound && self.allows(v))
-                .min(),
+            Candidates::List(values) => values.iter().copied().filter(|&v| v >= bound && self.allows(v)).min(),
             Candidates::Range { min, .. } => {
                 let value = bound.max(*min).checked_next_multiple_of(self.granule())?;
                 self.allows(value).then_some(value)
@@ -78,11 +74,7 @@ impl Tunable {
     /// Largest legal value that is at most `bound`.
     pub fn at_most(&self, bound: u32) -> Option<u32> {
         match &self.candidates {
-            Candidates::List(values) => values
-                .iter()
-                .copied()
-                .filter(|&v| v <= bound && self.allows(v))
-                .max(),
+            Candidates::List(values) => values.iter().copied().filter(|&v| v <= bound && self.allows(v)).max(),
             Candidates::Range { max, .. } => {
                 let top = bound.min(*max);
                 let value = top - top % self.granule();

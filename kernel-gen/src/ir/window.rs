@@ -39,10 +39,7 @@ impl WindowLayout {
 
     /// Whether HMX reads or writes the window.
     pub const fn is_hmx(self) -> bool {
-        matches!(
-            self,
-            WindowLayout::ActivationTiles | WindowLayout::WeightTiles | WindowLayout::OutputTiles
-        )
+        matches!(self, WindowLayout::ActivationTiles | WindowLayout::WeightTiles | WindowLayout::OutputTiles)
     }
 }
 
@@ -69,19 +66,16 @@ impl Window {
         let [rows, cols] = extents.map(u64::from);
         let tile_grid = |bytes: u32| {
             let tile = u64::from(TILE);
-            rows.div_ceil(tile)
-                .checked_mul(cols.div_ceil(tile))?
-                .checked_mul(u64::from(bytes))
+            rows.div_ceil(tile).checked_mul(cols.div_ceil(tile))?.checked_mul(u64::from(bytes))
         };
         let bytes = match self.layout {
-            WindowLayout::ActivationTiles
-            | WindowLayout::WeightTiles
-            | WindowLayout::OutputTiles => tile_grid(TILE_BYTES),
+            WindowLayout::ActivationTiles | WindowLayout::WeightTiles | WindowLayout::OutputTiles => {
+                tile_grid(TILE_BYTES)
+            }
             WindowLayout::Q8Tiles => tile_grid(Q8_TILE_STRIDE),
-            WindowLayout::RowMajor => rows.checked_mul(
-                cols.checked_mul(2)?
-                    .checked_next_multiple_of(u64::from(VECTOR_BYTES))?,
-            ),
+            WindowLayout::RowMajor => {
+                rows.checked_mul(cols.checked_mul(2)?.checked_next_multiple_of(u64::from(VECTOR_BYTES))?)
+            }
         }?;
         bytes.checked_next_multiple_of(u64::from(TILE_BYTES))
     }

@@ -17,10 +17,5 @@ use crate::Kernel;
 
 /// Every library kernel.
 pub fn all() -> Vec<Kernel> {
-    vec![
-        forward_f16(),
-        input_grad_f16(),
-        forward_q8(),
-        input_grad_q8(),
-    ]
+    vec![forward_f16(), input_grad_f16(), forward_q8(), input_grad_q8()]
 }

@@ -11,31 +11,15 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     let kernel = verified.kernel();
     let name = &kernel.name;
     code.blank();
-    code.line("/* What the loops rely on: whole tiles, a row range of whole strips, operands as large as the axes say. */");
-    code.open(format!(
-        "static int {name}_check(const struct pf_plan *plan, const struct pf_request *request)"
-    ));
+    code.line(
+        "/* What the loops rely on: whole tiles, a row range of whole strips, operands as large as the axes say. */",
+    );
+    code.open(format!("static int {name}_check(const struct pf_plan *plan, const struct pf_request *request)"));
     let mut wrong = vec![format!("plan->window_count != {}", kernel.windows.len())];
-    wrong.extend(
-        kernel
-            .windows
-            .iter()
-            .enumerate()
-            .map(|(i, w)| format!("plan->windows[{i}].stages != {}", w.stages)),
-    );
+    wrong.extend(kernel.windows.iter().enumerate().map(|(i, w)| format!("plan->windows[{i}].stages != {}", w.stages)));
     refuse(code, &wrong, "PF_BAD_PLAN");
-    code.open(format!(
-        "for (uint32_t i = 0; i < {}; ++i)",
-        kernel.tunables.len()
-    ));
-    refuse(
-        code,
-        &[
-            "plan->tunables[i] == 0".into(),
-            "plan->tunables[i] % TILE_EDGE != 0".into(),
-        ],
-        "PF_BAD_PLAN",
-    );
+    code.open(format!("for (uint32_t i = 0; i < {}; ++i)", kernel.tunables.len()));
+    refuse(code, &["plan->tunables[i] == 0".into(), "plan->tunables[i] % TILE_EDGE != 0".into()], "PF_BAD_PLAN");
     code.close();
     let token = verified.facts().token.0;
     refuse(
@@ -51,17 +35,11 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     code.line("return PF_OK;");
     code.close();
     for (index, operand) in kernel.operands.iter().enumerate() {
-        code.line(format!(
-            "const struct pf_operand *{} = &request->operands[{index}];",
-            operand.name
-        ));
+        code.line(format!("const struct pf_operand *{} = &request->operands[{index}];", operand.name));
         let [rows, cols] = operand.axes.map(|a| format!("request->axes[{}]", a.0));
         refuse(code, &too_small(operand, &rows, &cols), "PF_BAD_REQUEST");
     }
-    for (field, used) in [
-        ("row_exponents", uses_exponents(verified)),
-        ("row_flags", uses_flags(verified)),
-    ] {
+    for (field, used) in [("row_exponents", uses_exponents(verified)), ("row_flags", uses_flags(verified))] {
         if used {
             refuse(code, &[format!("!request->{field}")], "PF_BAD_REQUEST");
         }
@@ -72,10 +50,7 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     code.open(format!(
         "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
     ));
-    code.line(format!(
-        "int status = pf_enter(dev, plan, request, {:#010x}u);",
-        kernel.id()
-    ));
+    code.line(format!("int status = pf_enter(dev, plan, request, {:#010x}u);", kernel.id()));
     code.open("if (status == PF_OK)");
     code.line(format!("status = {name}_check(plan, request);"));
     code.close();
@@ -87,21 +62,15 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
 }
 
 fn uses_exponents(verified: &Verified) -> bool {
-    Placed::all(&verified.kernel().schedule).iter().any(|p| {
-        matches!(
-            p.step.kind,
-            StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. }
-        )
-    })
+    Placed::all(&verified.kernel().schedule)
+        .iter()
+        .any(|p| matches!(p.step.kind, StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. }))
 }
 
 fn uses_flags(verified: &Verified) -> bool {
-    Placed::all(&verified.kernel().schedule).iter().any(|p| {
-        matches!(
-            p.step.kind,
-            StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. }
-        )
-    })
+    Placed::all(&verified.kernel().schedule)
+        .iter()
+        .any(|p| matches!(p.step.kind, StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. }))
 }
 
 fn refuse(code: &mut Code, conditions: &[String], status: &str) {
@@ -137,11 +106,7 @@ pub(super) fn table(code: &mut Code, kernels: &[Verified]) {
     code.line("static const struct pf_kernel pf_kernels[] = {");
     for kernel in kernels {
         let kernel = kernel.kernel();
-        code.line(format!(
-            "    {{{:#010x}u, \"{name}\", pf_{name}}},",
-            kernel.id(),
-            name = kernel.name
-        ));
+        code.line(format!("    {{{:#010x}u, \"{name}\", pf_{name}}},", kernel.id(), name = kernel.name));
     }
     code.line("};");
 }

@@ -34,18 +34,12 @@ pub fn emit_library(kernels: &[Verified]) -> String {
 }
 
 fn prelude(code: &mut Code) {
-    code.line(
-        "/* Emitted by kernel-gen from kernels written in its schedule language. Do not edit. */",
-    );
+    code.line("/* Emitted by kernel-gen from kernels written in its schedule language. Do not edit. */");
     code.line("#include \"device.h\"");
     code.blank();
     code.line("enum {");
-    code.line(format!(
-        "    TILE_EDGE = {TILE},          /* rows and columns of an HMX tile */"
-    ));
-    code.line(format!(
-        "    TILE_BYTES = {TILE_BYTES},       /* one FP16 tile */"
-    ));
+    code.line(format!("    TILE_EDGE = {TILE},          /* rows and columns of an HMX tile */"));
+    code.line(format!("    TILE_BYTES = {TILE_BYTES},       /* one FP16 tile */"));
     code.line("    PACKET_TILES = 32,       /* most tiles along the contraction that one HMX packet takes */");
     code.line(format!(
         "    Q8_TILE_BYTES = {},    /* 1024 int8 and 32 FP16 scales in DDR */",
@@ -99,14 +93,7 @@ fn block_struct(code: &mut Code, kernel: &Kernel) {
 
 /// The C function of a step: kernel, step, window or operand, and a number if the schedule has several alike.
 fn step_function(kernel: &Kernel, steps: &[&Step], index: usize) -> String {
-    let name = |step: &Step| {
-        format!(
-            "{}_{}_{}",
-            kernel.name,
-            step.kind.keyword(),
-            target(kernel, step)
-        )
-    };
+    let name = |step: &Step| format!("{}_{}_{}", kernel.name, step.kind.keyword(), target(kernel, step));
     let own = name(steps[index]);
     let alike = steps.iter().filter(|s| name(s) == own).count();
     if alike == 1 {

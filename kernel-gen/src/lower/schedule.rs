@@ -17,19 +17,11 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
         kernel.name
     ));
     for (index, tunable) in kernel.tunables.iter().enumerate() {
-        code.line(format!(
-            "const uint32_t {} = plan->tunables[{index}];",
-            tunable.name
-        ));
+        code.line(format!("const uint32_t {} = plan->tunables[{index}];", tunable.name));
     }
     code.line(format!("struct {}_block at = {{0}};", kernel.name));
     code.line("pf_hmx_begin(dev);");
-    let mut writer = Writer {
-        code,
-        verified,
-        steps,
-        pipelined: Vec::new(),
-    };
+    let mut writer = Writer { code, verified, steps, pipelined: Vec::new() };
     writer.body(&kernel.schedule);
     code.line("pf_hmx_end(dev);");
     code.close();
@@ -59,16 +51,9 @@ impl<'a> Writer<'a> {
 
     /// First index and end of an axis in C.
     fn range(&self, axis: AxisId) -> (String, String) {
-        let shorter = if self.verified.defect() == Some(Defect::ShortLoop(axis)) {
-            " - TILE_EDGE"
-        } else {
-            ""
-        };
+        let shorter = if self.verified.defect() == Some(Defect::ShortLoop(axis)) { " - TILE_EDGE" } else { "" };
         if axis == self.verified.facts().token {
-            (
-                "request->row_begin".into(),
-                format!("request->row_end{shorter}"),
-            )
+            ("request->row_begin".into(), format!("request->row_end{shorter}"))
         } else {
             ("0".into(), format!("request->axes[{}]{shorter}", axis.0))
         }
@@ -86,10 +71,8 @@ impl<'a> Writer<'a> {
                 "/* Loads of {name} run up to {} ahead of the steps that use them, through {stages} stages. */",
                 if stages == 2 { "1 block".to_string() } else { format!("{} blocks", stages.saturating_sub(1)) }
             ));
-            self.code
-                .line(format!("struct {}_block {name}_ahead = at;", kernel.name));
-            self.code
-                .line(format!("uint32_t {name}_tickets[{stages}] = {{0}};"));
+            self.code.line(format!("struct {}_block {name}_ahead = at;", kernel.name));
+            self.code.line(format!("uint32_t {name}_tickets[{stages}] = {{0}};"));
             self.code.line(format!("uint32_t {name}_issued = 0;"));
             self.code.line(format!("{name}_ahead.{axis} = {begin};"));
         }
@@ -98,18 +81,13 @@ impl<'a> Writer<'a> {
             self.code.line(format!("uint32_t {} = 0;", l.name));
             advance.push_str(&format!(", ++{}", l.name));
         }
-        self.code.open(format!(
-            "for (at.{axis} = {begin}; at.{axis} < {end}; {advance})"
-        ));
-        self.code.line(format!(
-            "at.{axis}_len = at_most({tile}, {end} - at.{axis});"
-        ));
+        self.code.open(format!("for (at.{axis} = {begin}; at.{axis} < {end}; {advance})"));
+        self.code.line(format!("at.{axis}_len = at_most({tile}, {end} - at.{axis});"));
         for &window in &l.pipeline {
             self.issue(l, window, &end);
         }
         let depth = self.pipelined.len();
-        self.pipelined
-            .extend(l.pipeline.iter().map(|&w| (w, l.name.as_str())));
+        self.pipelined.extend(l.pipeline.iter().map(|&w| (w, l.name.as_str())));
         self.body(&l.body);
         self.pipelined.truncate(depth);
         self.code.close();
@@ -118,10 +96,8 @@ impl<'a> Writer<'a> {
     /// The loads that may be in flight while this block is worked on, and the wait for this block's own.
     fn issue(&mut self, l: &'a Loop, window: WindowId, end: &str) {
         let kernel = self.verified.kernel();
-        let Some(load) = self
-            .steps
-            .iter()
-            .position(|s| matches!(s.kind, StepKind::Load { window: w, .. } if w == window))
+        let Some(load) =
+            self.steps.iter().position(|s| matches!(s.kind, StepKind::Load { window: w, .. } if w == window))
         else {
             return;
         };
@@ -134,17 +110,12 @@ impl<'a> Writer<'a> {
             "for (; {name}_issued < {} + {stages} && {name}_ahead.{axis} < {end}; ++{name}_issued, {name}_ahead.{axis} += {tile})",
             l.name
         ));
-        self.code.line(format!(
-            "{name}_ahead.{axis}_len = at_most({tile}, {end} - {name}_ahead.{axis});"
-        ));
+        self.code.line(format!("{name}_ahead.{axis}_len = at_most({tile}, {end} - {name}_ahead.{axis});"));
         self.code.line(format!(
             "{name}_tickets[{name}_issued % {stages}] = {function}(dev, plan, request, &{name}_ahead, {name}_issued % {stages});"
         ));
         self.code.close();
-        self.code.line(format!(
-            "pf_dma_wait(dev, {name}_tickets[{} % {stages}]);",
-            l.name
-        ));
+        self.code.line(format!("pf_dma_wait(dev, {name}_tickets[{} % {stages}]);", l.name));
     }
 
     fn step(&mut self, step: &'a Step) {
@@ -159,8 +130,7 @@ impl<'a> Writer<'a> {
             call.push_str(" request,");
         }
         call.push_str(" &at");
-        if let Some((_, block)) = staged.and_then(|w| self.pipelined.iter().find(|(p, _)| *p == w))
-        {
+        if let Some((_, block)) = staged.and_then(|w| self.pipelined.iter().find(|(p, _)| *p == w)) {
             let stages = staged.map_or(1, |w| window_of(kernel, w).stages);
             call.push_str(&format!(", {block} % {stages}"));
         }

@@ -113,9 +113,7 @@ pub enum PlanError {
 }
 
 fn taken_bytes(taken: &[Share]) -> u64 {
-    taken
-        .iter()
-        .fold(0, |sum, share| sum.saturating_add(share.bytes()))
+    taken.iter().fold(0, |sum, share| sum.saturating_add(share.bytes()))
 }
 
 struct Names<'a>(&'a [Share]);
@@ -129,11 +127,7 @@ impl fmt::Display for Names<'_> {
             if index > 0 {
                 f.write_str(", ")?;
             }
-            write!(
-                f,
-                "`{}` ({} B × {})",
-                share.window, share.stage_bytes, share.stages
-            )?;
+            write!(f, "`{}` ({} B × {})", share.window, share.stage_bytes, share.stages)?;
         }
         Ok(())
     }

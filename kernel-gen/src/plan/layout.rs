@@ -1,14 +1,9 @@
 //! The VTCM layout for given tile sizes: windows in declaration order, each at a multiple of 2048 bytes.
 
-use super::{
-    MAX_EXTENT, Plan, PlanError, PlannedAxis, PlannedTunable, PlannedWindow, RESERVED_BYTES, Share,
-};
+use super::{MAX_EXTENT, Plan, PlanError, PlannedAxis, PlannedTunable, PlannedWindow, RESERVED_BYTES, Share};
 use crate::{
     Arch, Verified,
-    ir::{
-        Candidates, Kernel, OperandLayout, Q8_TILE_BYTES, StepKind, TILE, Tunable, VECTOR_BYTES,
-        WindowId,
-    },
+    ir::{Candidates, Kernel, OperandLayout, Q8_TILE_BYTES, StepKind, TILE, Tunable, VECTOR_BYTES, WindowId},
     verify::Placed,
 };
 
@@ -46,9 +41,7 @@ pub(super) fn shares(kernel: &Kernel, tunables: &[u32]) -> Vec<Share> {
         .iter()
         .map(|window| Share {
             window: window.name.clone(),
-            stage_bytes: window
-                .stage_bytes(window.extents.map(|t| value(t.0)))
-                .unwrap_or(u64::MAX),
+            stage_bytes: window.stage_bytes(window.extents.map(|t| value(t.0))).unwrap_or(u64::MAX),
             stages: window.stages,
         })
         .collect()
@@ -56,9 +49,7 @@ pub(super) fn shares(kernel: &Kernel, tunables: &[u32]) -> Vec<Share> {
 
 /// Bytes of all windows together.
 pub(super) fn total(shares: &[Share]) -> u64 {
-    shares
-        .iter()
-        .fold(0, |sum, share| sum.saturating_add(share.bytes()))
+    shares.iter().fold(0, |sum, share| sum.saturating_add(share.bytes()))
 }
 
 /// What windows may take of `vtcm_bytes`.
@@ -73,16 +64,9 @@ pub(super) fn capacity_error(
     mut shares: Vec<Share>,
     advice: String,
 ) -> PlanError {
-    let largest = (0..shares.len())
-        .rev()
-        .max_by_key(|&i| shares[i].bytes())
-        .unwrap_or(0);
+    let largest = (0..shares.len()).rev().max_by_key(|&i| shares[i].bytes()).unwrap_or(0);
     let needs = if shares.is_empty() {
-        Share {
-            window: String::new(),
-            stage_bytes: 0,
-            stages: 0,
-        }
+        Share { window: String::new(), stage_bytes: 0, stages: 0 }
     } else {
         shares.remove(largest)
     };
@@ -119,12 +103,7 @@ pub(super) fn place(
     let mut windows = Vec::with_capacity(shares.len());
     for share in &shares {
         let stage_bytes = share.stage_bytes as u32;
-        windows.push(PlannedWindow {
-            name: share.window.clone(),
-            offset,
-            stage_bytes,
-            stages: share.stages,
-        });
+        windows.push(PlannedWindow { name: share.window.clone(), offset, stage_bytes, stages: share.stages });
         offset += stage_bytes * share.stages;
     }
     Ok(Plan {
@@ -135,19 +114,13 @@ pub(super) fn place(
             .axes
             .iter()
             .zip(axes)
-            .map(|(axis, &extent)| PlannedAxis {
-                name: axis.name.clone(),
-                extent,
-            })
+            .map(|(axis, &extent)| PlannedAxis { name: axis.name.clone(), extent })
             .collect(),
         tunables: kernel
             .tunables
             .iter()
             .zip(tunables)
-            .map(|(tunable, &value)| PlannedTunable {
-                name: tunable.name.clone(),
-                value,
-            })
+            .map(|(tunable, &value)| PlannedTunable { name: tunable.name.clone(), value })
             .collect(),
         windows,
         vtcm_bytes: offset,
@@ -179,11 +152,7 @@ fn allowed(tunable: &Tunable) -> String {
     let granule = tunable.granule();
     match &tunable.candidates {
         Candidates::List(values) => {
-            let legal: Vec<String> = values
-                .iter()
-                .filter(|&&v| tunable.allows(v))
-                .map(u32::to_string)
-                .collect();
+            let legal: Vec<String> = values.iter().filter(|&&v| tunable.allows(v)).map(u32::to_string).collect();
             format!("one of {}", legal.join(", "))
         }
         Candidates::Range { min, max } => format!("a multiple of {granule} in {min}..={max}"),
@@ -193,12 +162,7 @@ fn allowed(tunable: &Tunable) -> String {
 /// Every load as one descriptor: the fields it needs.
 fn check_dma(kernel: &Kernel, axes: &[u32], tunables: &[u32]) -> Result<(), PlanError> {
     for placed in Placed::all(&kernel.schedule) {
-        let StepKind::Load {
-            window,
-            operand,
-            block,
-        } = placed.step.kind
-        else {
+        let StepKind::Load { window, operand, block } = placed.step.kind else {
             continue;
         };
         let WindowId(index) = window;
@@ -208,30 +172,15 @@ fn check_dma(kernel: &Kernel, axes: &[u32], tunables: &[u32]) -> Result<(), Plan
         let (row_field, rows, width, stride) = match kernel.operands[operand.0].layout {
             OperandLayout::RowMajor => {
                 // FP16 rows padded to a vector.
-                (
-                    0,
-                    rows,
-                    cols * 2,
-                    (source_cols * 2).next_multiple_of(u64::from(VECTOR_BYTES)),
-                )
+                (0, rows, cols * 2, (source_cols * 2).next_multiple_of(u64::from(VECTOR_BYTES)))
             }
-            OperandLayout::Q8Tiles => (
-                1,
-                cols / u64::from(TILE),
-                Q8_TILE_BYTES.into(),
-                Q8_TILE_BYTES.into(),
-            ),
+            OperandLayout::Q8Tiles => (1, cols / u64::from(TILE), Q8_TILE_BYTES.into(), Q8_TILE_BYTES.into()),
         };
         let tunable = |side: usize| format!("tunable `{}`", kernel.tunables[extents[side].0].name);
         let fields = [
             ("row count", rows, DMA_ROWS_LIMIT, tunable(row_field)),
             ("width", width, DMA_STRIDE_LIMIT, tunable(1)),
-            (
-                "source stride",
-                stride,
-                DMA_STRIDE_LIMIT,
-                format!("axis `{}`", kernel.axes[block[1].0].name),
-            ),
+            ("source stride", stride, DMA_STRIDE_LIMIT, format!("axis `{}`", kernel.axes[block[1].0].name)),
         ];
         for (field, value, limit, cure) in fields {
             if value > limit {

@@ -8,9 +8,7 @@ mod solve;
 use std::fmt;
 
 pub use error::{PlanError, Share};
-pub use record::{
-    ABI_VERSION, MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS, PlanRecord, WindowRecord,
-};
+pub use record::{ABI_VERSION, MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS, PlanRecord, WindowRecord};
 pub use solve::solve;
 
 use crate::{Arch, verify::Verified};
@@ -87,10 +85,7 @@ impl Plan {
 
     /// The value of a tunable.
     pub fn tunable(&self, name: &str) -> Option<u32> {
-        self.tunables
-            .iter()
-            .find(|t| t.name == name)
-            .map(|t| t.value)
+        self.tunables.iter().find(|t| t.name == name).map(|t| t.value)
     }
 
     /// The identity of the plan: [`PlanRecord::hash`].
@@ -116,20 +111,11 @@ impl fmt::Display for Plan {
         }
         write!(f, " |")?;
         for window in &self.windows {
-            write!(
-                f,
-                " {}@{:#x}:{}",
-                window.name, window.offset, window.stage_bytes
-            )?;
+            write!(f, " {}@{:#x}:{}", window.name, window.offset, window.stage_bytes)?;
             if window.stages > 1 {
                 write!(f, "x{}", window.stages)?;
             }
         }
-        write!(
-            f,
-            " | {} B of VTCM, plan {:016x}",
-            self.vtcm_bytes,
-            self.hash()
-        )
+        write!(f, " | {} B of VTCM, plan {:016x}", self.vtcm_bytes, self.hash())
     }
 }

@@ -94,12 +94,7 @@ impl PlanRecord {
         words.extend(self.axes);
         words.extend(self.tunables);
         for window in &self.windows {
-            words.extend([
-                window.offset,
-                window.stage_bytes,
-                window.stages,
-                window.reserved,
-            ]);
+            words.extend([window.offset, window.stage_bytes, window.stages, window.reserved]);
         }
         words.extend([self.window_count, self.vtcm_bytes]);
         words.into_iter().flat_map(u32::to_le_bytes).collect()

@@ -26,39 +26,21 @@ const STAGE_TILE: u32 = 256;
 ///
 /// # Errors
 /// Extents out of range, no legal tile size, or no choice of tile sizes that fits.
-pub fn solve(
-    verified: &Verified,
-    arch: Arch,
-    axes: &[u32],
-    vtcm_bytes: u32,
-) -> Result<Plan, PlanError> {
+pub fn solve(verified: &Verified, arch: Arch, axes: &[u32], vtcm_bytes: u32) -> Result<Plan, PlanError> {
     let kernel = verified.kernel();
     layout::check_axes(kernel, axes)?;
     let facts = verified.facts();
     let slot = |axis: AxisId| facts.tile_of[axis.0].0;
     let (token, contraction) = (slot(facts.token), slot(facts.contraction));
-    let others: Vec<AxisId> = (0..axes.len())
-        .map(AxisId)
-        .filter(|&a| a != facts.token && a != facts.contraction)
-        .collect();
+    let others: Vec<AxisId> =
+        (0..axes.len()).map(AxisId).filter(|&a| a != facts.token && a != facts.contraction).collect();
 
-    let fits =
-        |tiles: &[u32]| layout::total(&layout::shares(kernel, tiles)) <= layout::budget(vtcm_bytes);
-    let smallest: Vec<u32> = kernel
-        .tunables
-        .iter()
-        .map(|t| smallest(kernel, t))
-        .collect::<Result<_, _>>()?;
+    let fits = |tiles: &[u32]| layout::total(&layout::shares(kernel, tiles)) <= layout::budget(vtcm_bytes);
+    let smallest: Vec<u32> = kernel.tunables.iter().map(|t| smallest(kernel, t)).collect::<Result<_, _>>()?;
     if !fits(&smallest) {
         let advice = "these are the smallest tiles the kernel allows; allow smaller ones, or use fewer stages";
         let shares = layout::shares(kernel, &smallest);
-        return Err(layout::capacity_error(
-            kernel,
-            arch,
-            vtcm_bytes,
-            shares,
-            advice.into(),
-        ));
+        return Err(layout::capacity_error(kernel, arch, vtcm_bytes, shares, advice.into()));
     }
 
     let mut tiles = smallest.clone();
@@ -101,11 +83,7 @@ pub fn solve(
                 break;
             }
             best = value;
-            next = if value >= bound {
-                None
-            } else {
-                kernel.tunables[index].at_least(value + 1)
-            };
+            next = if value >= bound { None } else { kernel.tunables[index].at_least(value + 1) };
         }
         tiles[index] = balanced(&kernel.tunables[index], extent, best);
     }
@@ -117,17 +95,13 @@ fn smallest(kernel: &Kernel, tunable: &Tunable) -> Result<u32, PlanError> {
         kernel: kernel.name.clone(),
         tunable: tunable.name.clone(),
         value: 0,
-        allowed: "a candidate that is a multiple of the tunable's `multiple_of`; it has none"
-            .into(),
+        allowed: "a candidate that is a multiple of the tunable's `multiple_of`; it has none".into(),
     })
 }
 
 /// Smallest legal value that covers `extent`, else the largest one.
 fn cover(tunable: &Tunable, extent: u32) -> u32 {
-    tunable
-        .at_least(extent)
-        .or_else(|| tunable.largest())
-        .unwrap_or(tunable.granule())
+    tunable.at_least(extent).or_else(|| tunable.largest()).unwrap_or(tunable.granule())
 }
 
 /// The largest legal value that fits, up to the one that covers `extent`. What fits stays fitting when it shrinks, so the

@@ -11,9 +11,7 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let unpacks: Vec<&Placed<'_>> = view
             .steps
             .iter()
-            .filter(|p| {
-                unpacked(&p.step.kind) && p.step.kind.operand().is_some_and(|(o, _)| o.0 == index)
-            })
+            .filter(|p| unpacked(&p.step.kind) && p.step.kind.operand().is_some_and(|(o, _)| o.0 == index))
             .collect();
         if unpacks.is_empty() {
             found.push(Diagnostic::new(
@@ -38,27 +36,12 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn unpacked(kind: &StepKind) -> bool {
-    matches!(
-        kind,
-        StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. }
-    )
+    matches!(kind, StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. })
 }
 
 fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
-    let (StepKind::UnpackRows {
-        operand,
-        block,
-        window,
-        accumulate,
-        ..
-    }
-    | StepKind::UnpackCols {
-        operand,
-        block,
-        window,
-        accumulate,
-        ..
-    }) = unpack.step.kind
+    let (StepKind::UnpackRows { operand, block, window, accumulate, .. }
+    | StepKind::UnpackCols { operand, block, window, accumulate, .. }) = unpack.step.kind
     else {
         return;
     };
@@ -71,10 +54,7 @@ fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Coverage,
                 source,
-                format!(
-                    "`{name}` is written again for every block of axis `{}`",
-                    view.axis_name(l.axis)
-                ),
+                format!("`{name}` is written again for every block of axis `{}`", view.axis_name(l.axis)),
                 "move the step out of that loop",
             ));
         }

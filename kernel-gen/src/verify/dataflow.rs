@@ -8,10 +8,7 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         window(view, WindowId(index), found);
     }
     for (index, operand) in view.kernel.operands.iter().enumerate() {
-        let used = view
-            .steps
-            .iter()
-            .any(|p| p.step.kind.operand().is_some_and(|(o, _)| o.0 == index));
+        let used = view.steps.iter().any(|p| p.step.kind.operand().is_some_and(|(o, _)| o.0 == index));
         if !used {
             found.push(Diagnostic::new(
                 Rule::Dataflow,
@@ -47,11 +44,7 @@ fn window(view: &View<'_>, window: WindowId, found: &mut Vec<Diagnostic>) {
         found.push(Diagnostic::new(
             Rule::Dataflow,
             step.source,
-            format!(
-                "`{}` overwrites window `{}`, which another step fills",
-                step.kind.keyword(),
-                declared.name
-            ),
+            format!("`{}` overwrites window `{}`, which another step fills", step.kind.keyword(), declared.name),
             "give each step its own window",
         ));
     }
@@ -80,11 +73,7 @@ fn window(view: &View<'_>, window: WindowId, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Dataflow,
                 read.step.source,
-                format!(
-                    "`{}` reads window `{}` before it is written",
-                    read.step.kind.keyword(),
-                    declared.name
-                ),
+                format!("`{}` reads window `{}` before it is written", read.step.kind.keyword(), declared.name),
                 format!("move it behind {}", filled.step.source),
             ));
             continue;

@@ -14,12 +14,7 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Layout,
                 window.source,
-                format!(
-                    "window `{}` cannot hold {:?} as {}",
-                    window.name,
-                    window.element,
-                    window.layout.keyword()
-                ),
+                format!("window `{}` cannot hold {:?} as {}", window.name, window.element, window.layout.keyword()),
                 "tiles and rows in VTCM are f16; q8_0_tiles are their own element type",
             ));
         }
@@ -43,10 +38,7 @@ fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
         found.push(Diagnostic::new(
             Rule::Layout,
             operand.source,
-            format!(
-                "operand `{}` cannot hold {:?} in this layout",
-                operand.name, operand.element
-            ),
+            format!("operand `{}` cannot hold {:?} in this layout", operand.name, operand.element),
             "q8_0_tiles are their own element type; row_major takes f32 or f16",
         ));
     }
@@ -54,10 +46,7 @@ fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
         found.push(Diagnostic::new(
             Rule::Axes,
             operand.source,
-            format!(
-                "operand `{}` has the same axis for rows and columns",
-                operand.name
-            ),
+            format!("operand `{}` has the same axis for rows and columns", operand.name),
             "name two axes",
         ));
     }

@@ -67,31 +67,14 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub(super) fn new(
-        rule: Rule,
-        source: Source,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Self {
-        Self {
-            rule,
-            message: message.into(),
-            help: help.into(),
-            source,
-        }
+    pub(super) fn new(rule: Rule, source: Source, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { rule, message: message.into(), help: help.into(), source }
     }
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: error[{}]: {}\n  help: {}",
-            self.source,
-            self.rule.name(),
-            self.message,
-            self.help
-        )
+        write!(f, "{}: error[{}]: {}\n  help: {}", self.source, self.rule.name(), self.message, self.help)
     }
 }
 

@@ -29,31 +29,19 @@ impl Facts {
         let token = token_axis(kernel, found);
         let tile_of = tiles(kernel, found);
         let contraction = contraction(kernel, tile_of.as_deref(), found);
-        Some(Facts {
-            token: token?,
-            contraction: contraction?,
-            tile_of: tile_of?,
-        })
+        Some(Facts { token: token?, contraction: contraction?, tile_of: tile_of? })
     }
 }
 
 fn token_axis(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<AxisId> {
-    let tokens: Vec<usize> = kernel
-        .axes
-        .iter()
-        .enumerate()
-        .filter(|(_, a)| a.role == AxisRole::Token)
-        .map(|(i, _)| i)
-        .collect();
+    let tokens: Vec<usize> =
+        kernel.axes.iter().enumerate().filter(|(_, a)| a.role == AxisRole::Token).map(|(i, _)| i).collect();
     match tokens.as_slice() {
         [0] => Some(AxisId(0)),
         [_] => {
             found.push(Diagnostic {
                 rule: Rule::Axes,
-                message: format!(
-                    "the token axis of kernel `{}` is not its first",
-                    kernel.name
-                ),
+                message: format!("the token axis of kernel `{}` is not its first", kernel.name),
                 help: "declare it first: a request may fill axis 0 only in part".into(),
                 source: kernel.source,
             });
@@ -63,8 +51,7 @@ fn token_axis(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<AxisId> {
             found.push(Diagnostic {
                 rule: Rule::Axes,
                 message: format!("kernel `{}` has {} token axes", kernel.name, other.len()),
-                help: "declare exactly one axis `: token`: a request computes a range of its rows"
-                    .into(),
+                help: "declare exactly one axis `: token`: a request computes a range of its rows".into(),
                 source: kernel.source,
             });
             None
@@ -74,12 +61,7 @@ fn token_axis(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<AxisId> {
 
 /// The tile of each axis: the tunable of the loops over it.
 fn tiles(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Vec<TunableId>> {
-    fn walk(
-        kernel: &Kernel,
-        body: &[Statement],
-        tile_of: &mut [Option<TunableId>],
-        found: &mut Vec<Diagnostic>,
-    ) {
+    fn walk(kernel: &Kernel, body: &[Statement], tile_of: &mut [Option<TunableId>], found: &mut Vec<Diagnostic>) {
         for statement in body {
             let Statement::Loop(l) = statement else {
                 continue;
@@ -88,10 +70,7 @@ fn tiles(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Vec<TunableId>>
                 if slot.is_some_and(|t| t != l.tile) {
                     found.push(Diagnostic {
                         rule: Rule::Tile,
-                        message: format!(
-                            "axis `{}` is tiled by two tunables",
-                            kernel.axes[l.axis.0].name
-                        ),
+                        message: format!("axis `{}` is tiled by two tunables", kernel.axes[l.axis.0].name),
                         help: "use one tunable for every loop over an axis".into(),
                         source: l.source,
                     });
@@ -116,11 +95,7 @@ fn tiles(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Vec<TunableId>>
     tile_of.into_iter().collect()
 }
 
-fn contraction(
-    kernel: &Kernel,
-    tile_of: Option<&[TunableId]>,
-    found: &mut Vec<Diagnostic>,
-) -> Option<AxisId> {
+fn contraction(kernel: &Kernel, tile_of: Option<&[TunableId]>, found: &mut Vec<Diagnostic>) -> Option<AxisId> {
     let tile_of = tile_of?;
     let mut contraction = None;
     for placed in Placed::all(&kernel.schedule) {

@@ -1,18 +1,11 @@
 //! Roles and layouts of steps: each gets what it can take.
 
 use super::{Diagnostic, Rule, placed::Placed, view::View};
-use crate::ir::{
-    AxisId, Element, OperandId, OperandLayout, OperandRole, StepKind, WindowId, WindowLayout,
-};
+use crate::ir::{AxisId, Element, OperandId, OperandLayout, OperandRole, StepKind, WindowId, WindowLayout};
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for placed in &view.steps {
-        Step {
-            view,
-            placed,
-            found,
-        }
-        .check();
+        Step { view, placed, found }.check();
     }
 }
 
@@ -28,60 +21,22 @@ impl Step<'_, '_> {
             self.block(operand, block);
         }
         match self.placed.step.kind {
-            StepKind::Load {
-                window,
-                operand,
-                block,
-            } => self.load(window, operand, block),
-            StepKind::PackRows {
-                window,
-                operand,
-                block,
-                ..
-            } => self.pack(window, operand, block, block[0]),
-            StepKind::PackCols {
-                window,
-                operand,
-                block,
-                ..
-            } => self.pack(window, operand, block, block[1]),
-            StepKind::InterleavePairs { to, from } => {
-                self.convert(to, from, WindowLayout::RowMajor, 0)
-            }
-            StepKind::ScatterWords { to, from } => {
-                self.convert(to, from, WindowLayout::RowMajor, 1)
-            }
+            StepKind::Load { window, operand, block } => self.load(window, operand, block),
+            StepKind::PackRows { window, operand, block, .. } => self.pack(window, operand, block, block[0]),
+            StepKind::PackCols { window, operand, block, .. } => self.pack(window, operand, block, block[1]),
+            StepKind::InterleavePairs { to, from } => self.convert(to, from, WindowLayout::RowMajor, 0),
+            StepKind::ScatterWords { to, from } => self.convert(to, from, WindowLayout::RowMajor, 1),
             StepKind::Dequantise { to, from } => self.convert(to, from, WindowLayout::Q8Tiles, 1),
-            StepKind::Multiply {
-                to,
-                data,
-                weights,
-                swap,
-            } => self.multiply(to, data, weights, swap),
-            StepKind::UnpackRows {
-                operand,
-                block,
-                window,
-                ..
-            } => self.unpack(operand, block, window, block),
-            StepKind::UnpackCols {
-                operand,
-                block,
-                window,
-                ..
-            } => {
+            StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
+            StepKind::UnpackRows { operand, block, window, .. } => self.unpack(operand, block, window, block),
+            StepKind::UnpackCols { operand, block, window, .. } => {
                 self.unpack(operand, block, window, [block[1], block[0]]);
             }
         }
     }
 
     fn error(&mut self, rule: Rule, message: String, help: String) {
-        self.found.push(Diagnostic::new(
-            rule,
-            self.placed.step.source,
-            message,
-            help,
-        ));
+        self.found.push(Diagnostic::new(rule, self.placed.step.source, message, help));
     }
 
     fn keyword(&self) -> &'static str {
@@ -95,10 +50,7 @@ impl Step<'_, '_> {
             let [given_rows, given_cols] = block.map(|a| self.view.axis_name(a));
             self.error(
                 Rule::Layout,
-                format!(
-                    "a block of `{}` [{rows}, {cols}] is selected by [{given_rows}, {given_cols}]",
-                    operand.name
-                ),
+                format!("a block of `{}` [{rows}, {cols}] is selected by [{given_rows}, {given_cols}]", operand.name),
                 format!("name the loops over `{rows}` and `{cols}`, in this order"),
             );
         }
@@ -109,22 +61,11 @@ impl Step<'_, '_> {
         if wanted.contains(&declared.layout) {
             return true;
         }
-        let list: Vec<_> = wanted
-            .iter()
-            .map(|l| format!("`{}`", l.keyword()))
-            .collect();
+        let list: Vec<_> = wanted.iter().map(|l| format!("`{}`", l.keyword())).collect();
         self.error(
             Rule::Layout,
-            format!(
-                "`{}` {what} `{}`, a window of {}",
-                self.keyword(),
-                declared.name,
-                declared.layout.keyword()
-            ),
-            format!(
-                "declare the window as {}, or take another step",
-                list.join(" or ")
-            ),
+            format!("`{}` {what} `{}`, a window of {}", self.keyword(), declared.name, declared.layout.keyword()),
+            format!("declare the window as {}, or take another step", list.join(" or ")),
         );
         false
     }
@@ -164,10 +105,7 @@ impl Step<'_, '_> {
             (OperandLayout::RowMajor, _) => {
                 self.error(
                     Rule::Layout,
-                    format!(
-                        "`load` cannot bring f32 rows of `{}` into VTCM",
-                        source.name
-                    ),
+                    format!("`load` cannot bring f32 rows of `{}` into VTCM", source.name),
                     "f32 rows are converted on their way in: use `pack_rows` or `pack_cols`".into(),
                 );
                 return;
@@ -183,30 +121,18 @@ impl Step<'_, '_> {
         if source.role != OperandRole::Activation || source.element != Element::F32 {
             self.error(
                 Rule::Role,
-                format!(
-                    "`{}` takes f32 rows of an activation, `{}` is something else",
-                    self.keyword(),
-                    source.name
-                ),
+                format!("`{}` takes f32 rows of an activation, `{}` is something else", self.keyword(), source.name),
                 "load weights; pack x or dy".into(),
             );
         }
-        if self.layout(
-            window,
-            &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles],
-            "fills",
-        ) {
+        if self.layout(window, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills") {
             self.tiles(window, block, pair);
         }
     }
 
     fn convert(&mut self, to: WindowId, from: WindowId, layout: WindowLayout, pair: usize) {
         let readable = self.layout(from, &[layout], "reads");
-        let writable = self.layout(
-            to,
-            &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles],
-            "fills",
-        );
+        let writable = self.layout(to, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills");
         if let (true, true, Some(axes)) = (readable, writable, self.view.axes(from)) {
             self.tiles(to, axes, axes[pair]);
         }
@@ -250,22 +176,14 @@ impl Step<'_, '_> {
     fn multiply(&mut self, to: WindowId, data: WindowId, weights: WindowId, swap: bool) {
         let roles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
         let [data_role, weights_role] = if swap { [roles[1], roles[0]] } else { roles };
-        for (window, wanted, part) in [
-            (data, data_role, "data"),
-            (weights, weights_role, "weights"),
-        ] {
+        for (window, wanted, part) in [(data, data_role, "data"), (weights, weights_role, "weights")] {
             let declared = &self.view.kernel.windows[window.0];
             if declared.layout != wanted {
-                let way_out =
-                    if declared.layout.is_hmx() && declared.layout != WindowLayout::OutputTiles {
-                        if swap {
-                            "write `DATA * WEIGHTS` without `swap`, or"
-                        } else {
-                            "write `swap(DATA, WEIGHTS)`, or"
-                        }
-                    } else {
-                        "convert it first, and"
-                    };
+                let way_out = if declared.layout.is_hmx() && declared.layout != WindowLayout::OutputTiles {
+                    if swap { "write `DATA * WEIGHTS` without `swap`, or" } else { "write `swap(DATA, WEIGHTS)`, or" }
+                } else {
+                    "convert it first, and"
+                };
                 self.error(
                     Rule::Role,
                     format!(
@@ -283,14 +201,8 @@ impl Step<'_, '_> {
         if !self.layout(to, &[WindowLayout::OutputTiles], "fills") {
             return;
         }
-        let (activation, weight) = if swap {
-            (weights, data)
-        } else {
-            (data, weights)
-        };
-        if let (Some([rows, run]), Some([cols, _])) =
-            (self.view.axes(activation), self.view.axes(weight))
-        {
+        let (activation, weight) = if swap { (weights, data) } else { (data, weights) };
+        if let (Some([rows, run]), Some([cols, _])) = (self.view.axes(activation), self.view.axes(weight)) {
             if rows == cols || rows == run || cols == run {
                 self.error(
                     Rule::Axes,
@@ -304,15 +216,10 @@ impl Step<'_, '_> {
     }
 
     fn origins(&mut self, data: WindowId, weights: WindowId) {
-        for (window, wanted, what) in [
-            (data, OperandRole::Activation, "token rows"),
-            (weights, OperandRole::Weight, "a weight"),
-        ] {
-            if self
-                .view
-                .origin_role(window)
-                .is_some_and(|role| role != wanted)
-            {
+        for (window, wanted, what) in
+            [(data, OperandRole::Activation, "token rows"), (weights, OperandRole::Weight, "a weight")]
+        {
+            if self.view.origin_role(window).is_some_and(|role| role != wanted) {
                 self.error(
                     Rule::Role,
                     format!("`{}` does not hold {what}", self.view.window_name(window)),
@@ -322,22 +229,12 @@ impl Step<'_, '_> {
         }
     }
 
-    fn unpack(
-        &mut self,
-        operand: OperandId,
-        _block: [AxisId; 2],
-        window: WindowId,
-        wanted: [AxisId; 2],
-    ) {
+    fn unpack(&mut self, operand: OperandId, _block: [AxisId; 2], window: WindowId, wanted: [AxisId; 2]) {
         let target = &self.view.kernel.operands[operand.0];
         if target.role != OperandRole::Output || target.element != Element::F32 {
             self.error(
                 Rule::Role,
-                format!(
-                    "`{}` writes f32 rows of an output, `{}` is something else",
-                    self.keyword(),
-                    target.name
-                ),
+                format!("`{}` writes f32 rows of an output, `{}` is something else", self.keyword(), target.name),
                 "frozen weights and inputs are read-only".into(),
             );
         }
@@ -355,11 +252,7 @@ impl Step<'_, '_> {
             };
             self.error(
                 Rule::Layout,
-                format!(
-                    "`{}` reads `{}` the wrong way round",
-                    self.keyword(),
-                    self.view.window_name(window)
-                ),
+                format!("`{}` reads `{}` the wrong way round", self.keyword(), self.view.window_name(window)),
                 format!("a `swap` gives transposed tiles: use `{other}`"),
             );
         } else {

@@ -22,10 +22,7 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Limit,
                 kernel.source,
-                format!(
-                    "kernel `{}` has {count} {what}, a plan carries {limit}",
-                    kernel.name
-                ),
+                format!("kernel `{}` has {count} {what}, a plan carries {limit}", kernel.name),
                 format!("merge or remove {}", what),
             ));
         }
@@ -37,13 +34,7 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     }
     for window in &kernel.windows {
         for tunable in window.extents {
-            index(
-                found,
-                window.source,
-                "tunable",
-                tunable.0,
-                kernel.tunables.len(),
-            );
+            index(found, window.source, "tunable", tunable.0, kernel.tunables.len());
         }
         if window.stages == 0 || window.stages > MAX_STAGES {
             found.push(Diagnostic::new(
@@ -87,13 +78,7 @@ fn step(kernel: &Kernel, step: &Step, found: &mut Vec<Diagnostic>) {
         index(found, step.source, "window", window.0, kernel.windows.len());
     }
     if let Some((operand, block)) = step.kind.operand() {
-        index(
-            found,
-            step.source,
-            "operand",
-            operand.0,
-            kernel.operands.len(),
-        );
+        index(found, step.source, "operand", operand.0, kernel.operands.len());
         for axis in block {
             index(found, step.source, "axis", axis.0, kernel.axes.len());
         }

@@ -64,11 +64,7 @@ pub fn verify(kernel: &Kernel) -> Result<Verified, Vec<Diagnostic>> {
     let facts = rules(kernel, &mut found);
     found.sort_by_key(|d| (d.source.line, d.source.column));
     match facts {
-        Some(facts) if found.is_empty() => Ok(Verified {
-            kernel: kernel.clone(),
-            facts,
-            defect: None,
-        }),
+        Some(facts) if found.is_empty() => Ok(Verified { kernel: kernel.clone(), facts, defect: None }),
         _ => Err(found),
     }
 }

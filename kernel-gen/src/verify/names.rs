@@ -82,30 +82,10 @@ const TAKEN: &[&str] = &[
 
 pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     let mut names: Vec<(&str, &str, Source)> = vec![("kernel", &kernel.name, kernel.source)];
-    names.extend(
-        kernel
-            .axes
-            .iter()
-            .map(|a| ("axis", a.name.as_str(), a.source)),
-    );
-    names.extend(
-        kernel
-            .operands
-            .iter()
-            .map(|o| ("operand", o.name.as_str(), o.source)),
-    );
-    names.extend(
-        kernel
-            .tunables
-            .iter()
-            .map(|t| ("tunable", t.name.as_str(), t.source)),
-    );
-    names.extend(
-        kernel
-            .windows
-            .iter()
-            .map(|w| ("window", w.name.as_str(), w.source)),
-    );
+    names.extend(kernel.axes.iter().map(|a| ("axis", a.name.as_str(), a.source)));
+    names.extend(kernel.operands.iter().map(|o| ("operand", o.name.as_str(), o.source)));
+    names.extend(kernel.tunables.iter().map(|t| ("tunable", t.name.as_str(), t.source)));
+    names.extend(kernel.windows.iter().map(|w| ("window", w.name.as_str(), w.source)));
     loops(&kernel.schedule, &mut names);
 
     let mut seen: HashMap<&str, &str> = HashMap::new();
@@ -124,10 +104,7 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Name,
                 source,
-                format!(
-                    "{what} `{name}` has the name of another {}",
-                    earlier.unwrap_or(what)
-                ),
+                format!("{what} `{name}` has the name of another {}", earlier.unwrap_or(what)),
                 "give each axis, operand, tunable, window and loop its own name",
             ));
         }
@@ -151,21 +128,11 @@ fn problem(name: &str) -> Option<&'static str> {
     if name.starts_with("pf_") || name.starts_with("PF_") {
         return Some("names with `pf_` belong to the device layer");
     }
-    if name
-        .bytes()
-        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-        && name.len() > 1
-    {
+    if name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') && name.len() > 1 {
         return Some("upper-case names belong to macros and constants of the emitted C");
     }
-    if name.ends_with("_len")
-        || name.ends_with("_ahead")
-        || name.ends_with("_tickets")
-        || name.ends_with("_issued")
-    {
+    if name.ends_with("_len") || name.ends_with("_ahead") || name.ends_with("_tickets") || name.ends_with("_issued") {
         return Some("emitted C uses this ending for its own variables");
     }
-    TAKEN
-        .contains(&name)
-        .then_some("C or the emitted functions use it")
+    TAKEN.contains(&name).then_some("C or the emitted functions use it")
 }

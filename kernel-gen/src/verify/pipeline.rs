@@ -14,25 +14,14 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Pipeline,
                 window.source,
-                format!(
-                    "window `{}` has {} stages, but no loop rotates through them",
-                    window.name, window.stages
-                ),
-                format!(
-                    "add `pipeline({})` to the loop around its load, or drop `stages`",
-                    window.name
-                ),
+                format!("window `{}` has {} stages, but no loop rotates through them", window.name, window.stages),
+                format!("add `pipeline({})` to the loop around its load, or drop `stages`", window.name),
             ));
         }
     }
 }
 
-fn loops(
-    view: &View<'_>,
-    body: &[Statement],
-    rotated: &mut Vec<WindowId>,
-    found: &mut Vec<Diagnostic>,
-) {
+fn loops(view: &View<'_>, body: &[Statement], rotated: &mut Vec<WindowId>, found: &mut Vec<Diagnostic>) {
     for statement in body {
         let Statement::Loop(l) = statement else {
             continue;
@@ -70,19 +59,14 @@ fn pipelined(view: &View<'_>, l: &Loop, window: WindowId, found: &mut Vec<Diagno
     }
     let own_load = l.body.iter().find_map(|statement| match statement {
         Statement::Step(step) => match step.kind {
-            StepKind::Load {
-                window: w, block, ..
-            } if w == window => Some(block),
+            StepKind::Load { window: w, block, .. } if w == window => Some(block),
             _ => None,
         },
         Statement::Loop(_) => None,
     });
     match own_load {
         None => error(
-            format!(
-                "loop `{}` does not itself load window `{}`",
-                l.name, declared.name
-            ),
+            format!("loop `{}` does not itself load window `{}`", l.name, declared.name),
             "put the `load` of a pipelined window directly into the pipelined loop",
         ),
         Some(block) if !block.contains(&l.axis) => error(

@@ -15,10 +15,7 @@ impl<'k> Placed<'k> {
         fn walk<'k>(body: &'k [Statement], loops: &mut Vec<&'k Loop>, out: &mut Vec<Placed<'k>>) {
             for statement in body {
                 match statement {
-                    Statement::Step(step) => out.push(Placed {
-                        step,
-                        loops: loops.clone(),
-                    }),
+                    Statement::Step(step) => out.push(Placed { step, loops: loops.clone() }),
                     Statement::Loop(inner) => {
                         loops.push(inner);
                         walk(&inner.body, loops, out);

@@ -10,28 +10,11 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for placed in &view.steps {
         let source = placed.step.source;
         match placed.step.kind {
-            StepKind::PackRows {
-                block, scale: true, ..
-            }
-            | StepKind::PackCols {
-                block, scale: true, ..
-            } => {
+            StepKind::PackRows { block, scale: true, .. } | StepKind::PackCols { block, scale: true, .. } => {
                 token_rows(view, "scale", block, source, found);
             }
-            StepKind::UnpackRows {
-                block,
-                window,
-                unscale,
-                guard,
-                ..
-            }
-            | StepKind::UnpackCols {
-                block,
-                window,
-                unscale,
-                guard,
-                ..
-            } => {
+            StepKind::UnpackRows { block, window, unscale, guard, .. }
+            | StepKind::UnpackCols { block, window, unscale, guard, .. } => {
                 if unscale {
                     token_rows(view, "unscale", block, source, found);
                 }
@@ -43,57 +26,32 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn token_rows(
-    view: &View<'_>,
-    directive: &str,
-    block: [AxisId; 2],
-    source: Source,
-    found: &mut Vec<Diagnostic>,
-) {
+fn token_rows(view: &View<'_>, directive: &str, block: [AxisId; 2], source: Source, found: &mut Vec<Diagnostic>) {
     if block[0] != view.facts.token {
         found.push(Diagnostic::new(
             Rule::Scale,
             source,
-            format!(
-                "`{directive}(row)` needs token rows, these are rows of axis `{}`",
-                view.axis_name(block[0])
-            ),
-            format!(
-                "only rows of axis `{}` carry an exponent",
-                view.axis_name(view.facts.token)
-            ),
+            format!("`{directive}(row)` needs token rows, these are rows of axis `{}`", view.axis_name(block[0])),
+            format!("only rows of axis `{}` carry an exponent", view.axis_name(view.facts.token)),
         ));
     }
 }
 
 /// The scale on the way in must be undone on the way out, exactly once.
-fn pair(
-    view: &View<'_>,
-    window: WindowId,
-    unscale: bool,
-    source: Source,
-    found: &mut Vec<Diagnostic>,
-) {
-    let Some(StepKind::Multiply { data, weights, .. }) = view.writer(window).map(|p| &p.step.kind)
-    else {
+fn pair(view: &View<'_>, window: WindowId, unscale: bool, source: Source, found: &mut Vec<Diagnostic>) {
+    let Some(StepKind::Multiply { data, weights, .. }) = view.writer(window).map(|p| &p.step.kind) else {
         return;
     };
     let scaled = |window: WindowId| {
         view.writer(window).filter(|p| {
-            matches!(
-                p.step.kind,
-                StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. }
-            )
+            matches!(p.step.kind, StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. })
         })
     };
     match (scaled(*data), unscale) {
         (Some(pack), false) => found.push(Diagnostic::new(
             Rule::Scale,
             source,
-            format!(
-                "the rows were scaled at {}, but their inverse is missing here",
-                pack.step.source
-            ),
+            format!("the rows were scaled at {}, but their inverse is missing here", pack.step.source),
             "add `unscale(row)`",
         )),
         (None, true) => found.push(Diagnostic::new(

@@ -6,13 +6,7 @@ use crate::ir::{Candidates, Kernel, Statement, TILE, TunableId};
 pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     candidates(kernel, found);
     let mut walked = Vec::new();
-    loops(
-        kernel,
-        &kernel.schedule,
-        &mut Vec::new(),
-        &mut walked,
-        found,
-    );
+    loops(kernel, &kernel.schedule, &mut Vec::new(), &mut walked, found);
     for (index, tunable) in kernel.tunables.iter().enumerate() {
         if !walked.contains(&TunableId(index)) {
             found.push(Diagnostic::new(
@@ -97,10 +91,7 @@ fn loops(
             found.push(Diagnostic::new(
                 Rule::Loops,
                 l.source,
-                format!(
-                    "loop `{}` walks axis `{axis}` inside another loop over it",
-                    l.name
-                ),
+                format!("loop `{}` walks axis `{axis}` inside another loop over it", l.name),
                 "one loop per axis: tiles of tiles would visit blocks twice",
             ));
         }

@@ -11,11 +11,7 @@ pub(super) struct View<'k> {
 
 impl<'k> View<'k> {
     pub fn new(kernel: &'k Kernel, facts: &'k Facts) -> Self {
-        View {
-            kernel,
-            facts,
-            steps: Placed::all(&kernel.schedule),
-        }
+        View { kernel, facts, steps: Placed::all(&kernel.schedule) }
     }
 
     /// Positions in [`Self::steps`] of the steps that fill a window.
@@ -29,12 +25,7 @@ impl<'k> View<'k> {
     }
 
     fn positions(&self, wanted: impl Fn(&StepKind) -> bool) -> Vec<usize> {
-        self.steps
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| wanted(&p.step.kind))
-            .map(|(i, _)| i)
-            .collect()
+        self.steps.iter().enumerate().filter(|(_, p)| wanted(&p.step.kind)).map(|(i, _)| i).collect()
     }
 
     /// The step that fills a window; `None` also when several do, which is another rule's error.

@@ -107,9 +107,5 @@ kernel! {
 }
 
 pub fn all() -> Vec<Kernel> {
-    vec![
-        input_grad_f16_swapped(),
-        forward_f16_swapped(),
-        forward_q8_weights_outside(),
-    ]
+    vec![input_grad_f16_swapped(), forward_f16_swapped(), forward_q8_weights_outside()]
 }

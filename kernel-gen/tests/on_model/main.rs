@@ -43,56 +43,25 @@ impl Problem {
         let (input, weight) = (numbers(m * width, 1), numbers(n * k, 2));
         let exact = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<_>>();
         let (exact_input, exact_weight) = (exact(&input), exact(&weight));
-        let case =
-            ir::ReferenceCase::new(kernel, &extents, &[&exact_input, &exact_weight, &[]]).unwrap();
+        let case = ir::ReferenceCase::new(kernel, &extents, &[&exact_input, &exact_weight, &[]]).unwrap();
         let mut expected = Vec::new();
         for i in 0..rows {
             expected.extend((0..cols).map(|j| kernel.reference.element(&case, i, j) as f32));
         }
         let exponents = (0..m).map(|row| row as i32 % 4 - 1).collect();
-        Problem {
-            axes,
-            input,
-            weight,
-            exponents,
-            expected,
-        }
+        Problem { axes, input, weight, exponents, expected }
     }
 
-    fn run(
-        &self,
-        model: &Model,
-        kernel: &Kernel,
-        plan: &Plan,
-        rows: std::ops::Range<u32>,
-    ) -> Outcome {
-        let Problem {
-            axes,
-            input,
-            weight,
-            exponents,
-            ..
-        } = self;
-        model.run(
-            kernel,
-            &Case {
-                plan,
-                axes: *axes,
-                rows,
-                input,
-                weight,
-                exponents,
-            },
-        )
+    fn run(&self, model: &Model, kernel: &Kernel, plan: &Plan, rows: std::ops::Range<u32>) -> Outcome {
+        let Problem { axes, input, weight, exponents, .. } = self;
+        model.run(kernel, &Case { plan, axes: *axes, rows, input, weight, exponents })
     }
 }
 
 /// The library and what a kernel author might add.
 fn verified() -> Vec<Verified> {
     let kernels = library::all().into_iter().chain(authored::all());
-    kernels
-        .map(|kernel| verify(&kernel).unwrap_or_else(|found| panic!("{found:?}")))
-        .collect()
+    kernels.map(|kernel| verify(&kernel).unwrap_or_else(|found| panic!("{found:?}"))).collect()
 }
 
 /// Every legal kind of tiling: what the planner takes, many small blocks, uneven ones.
@@ -131,12 +100,7 @@ fn a_row_range_leaves_other_rows_alone() {
         let plan = plan::solve(kernel, Arch::V79, &axes, VTCM).unwrap();
         let outcome = problem.run(&CHECKED, kernel.kernel(), &plan, 32..80);
         assert_eq!(outcome.status, 0, "{}", outcome.fault);
-        for (row, (got, want)) in outcome
-            .output
-            .chunks(64)
-            .zip(problem.expected.chunks(64))
-            .enumerate()
-        {
+        for (row, (got, want)) in outcome.output.chunks(64).zip(problem.expected.chunks(64)).enumerate() {
             if (32..80).contains(&row) {
                 assert_eq!(got, want, "{plan}, row {row}");
             } else {
@@ -153,29 +117,13 @@ fn requests_a_kernel_cannot_serve_are_refused() {
         let axes = [64, 64, 64];
         let problem = Problem::of(kernel.kernel(), axes);
         let plan = plan::solve(kernel, Arch::V79, &axes, VTCM).unwrap();
-        assert_eq!(
-            problem.run(&CHECKED, kernel.kernel(), &plan, 16..64).status,
-            3,
-            "{plan}: half a strip"
-        );
+        assert_eq!(problem.run(&CHECKED, kernel.kernel(), &plan, 16..64).status, 3, "{plan}: half a strip");
         let mut zero_tile = plan.clone();
         zero_tile.tunables[1].value = 0;
-        assert_eq!(
-            problem
-                .run(&CHECKED, kernel.kernel(), &zero_tile, 0..64)
-                .status,
-            2,
-            "{plan}: a tile of zero"
-        );
+        assert_eq!(problem.run(&CHECKED, kernel.kernel(), &zero_tile, 0..64).status, 2, "{plan}: a tile of zero");
         let mut stages = plan.clone();
         stages.windows[1].stages = 4;
-        assert_eq!(
-            problem
-                .run(&CHECKED, kernel.kernel(), &stages, 0..64)
-                .status,
-            2,
-            "{plan}: other stages"
-        );
+        assert_eq!(problem.run(&CHECKED, kernel.kernel(), &stages, 0..64).status, 2, "{plan}: other stages");
     }
 }
 
@@ -190,10 +138,7 @@ fn every_defect_changes_the_result() {
         Defect::DroppedTile,
         Defect::StoredPartial,
     ] {
-        let kernels: Vec<_> = library::all()
-            .iter()
-            .map(|k| verify(k).unwrap().with_defect(defect))
-            .collect();
+        let kernels: Vec<_> = library::all().iter().map(|k| verify(k).unwrap().with_defect(defect)).collect();
         let name = format!("{defect:?}").replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let model = Model::build(&name, false, &kernels);
         for kernel in &kernels {
@@ -202,10 +147,7 @@ fn every_defect_changes_the_result() {
             let plan = Plan::with_tunables(kernel, Arch::V79, &axes, VTCM, &[64, 64, 64]).unwrap();
             let outcome = problem.run(&model, kernel.kernel(), &plan, 0..axes[0]);
             assert_eq!(outcome.status, 0, "{defect:?}: {plan}");
-            assert_ne!(
-                outcome.output, problem.expected,
-                "{defect:?} went unseen: {plan}"
-            );
+            assert_ne!(outcome.output, problem.expected, "{defect:?} went unseen: {plan}");
         }
     }
 }

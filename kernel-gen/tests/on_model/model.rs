@@ -46,37 +46,12 @@ impl Model {
         fs::write(folder.join("kernels.c"), emit_library(kernels)).unwrap();
         let program = folder.join("model");
         let mut gcc = Command::new("gcc");
-        gcc.args([
-            "-std=c11",
-            "-O1",
-            "-ffp-contract=off",
-            "-fno-math-errno",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-        ]);
-        gcc.arg(if checked {
-            "-DPF_MODEL_CHECKED"
-        } else {
-            "-DPF_MODEL_FAST"
-        });
-        gcc.arg("-DPF_VARIANT=under_test")
-            .arg("-I")
-            .arg(kernel_gen::device_dir())
-            .arg("-I")
-            .arg(&folder);
-        gcc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/on_model/harness.c"))
-            .arg("-lm");
-        let output = gcc
-            .arg("-o")
-            .arg(&program)
-            .output()
-            .expect("gcc is installed");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        gcc.args(["-std=c11", "-O1", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"]);
+        gcc.arg(if checked { "-DPF_MODEL_CHECKED" } else { "-DPF_MODEL_FAST" });
+        gcc.arg("-DPF_VARIANT=under_test").arg("-I").arg(kernel_gen::device_dir()).arg("-I").arg(&folder);
+        gcc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/on_model/harness.c")).arg("-lm");
+        let output = gcc.arg("-o").arg(&program).output().expect("gcc is installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Model { program }
     }
 
@@ -85,18 +60,7 @@ impl Model {
         let [m, n, k] = case.axes;
         let mut data = Vec::new();
         let mut request = Words::default();
-        request.extend([
-            1,
-            184,
-            kernel.id(),
-            7,
-            m,
-            n,
-            k,
-            0,
-            case.rows.start,
-            case.rows.end,
-        ]);
+        request.extend([1, 184, kernel.id(), 7, m, n, k, 0, case.rows.start, case.rows.end]);
         let mut out_shape = (0, 0, 0);
         for operand in &kernel.operands {
             let [rows, cols] = operand.axes.map(|a| case.axes[a.0] as usize);
@@ -110,24 +74,12 @@ impl Model {
             }
             request.address(data.len());
             request.address(placed.bytes.len());
-            request.extend([
-                placed.rows as u32,
-                placed.cols as u32,
-                placed.row_stride as u32,
-                0,
-            ]);
+            request.extend([placed.rows as u32, placed.cols as u32, placed.row_stride as u32, 0]);
             append(&mut data, &placed.bytes);
         }
         request.extend([0; 8]);
         request.address(data.len());
-        append(
-            &mut data,
-            &case
-                .exponents
-                .iter()
-                .flat_map(|e| e.to_le_bytes())
-                .collect::<Vec<_>>(),
-        );
+        append(&mut data, &case.exponents.iter().flat_map(|e| e.to_le_bytes()).collect::<Vec<_>>());
         request.address(data.len());
         append(&mut data, &vec![0; m as usize]);
 
@@ -136,14 +88,9 @@ impl Model {
         file.extend(data);
         // Tests share a model and run at the same time.
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        let [input, result] =
-            ["case", "result"].map(|kind| self.program.with_extension(format!("{run}.{kind}")));
+        let [input, result] = ["case", "result"].map(|kind| self.program.with_extension(format!("{run}.{kind}")));
         fs::write(&input, file).unwrap();
-        let status = Command::new(&self.program)
-            .arg(&input)
-            .arg(&result)
-            .status()
-            .unwrap();
+        let status = Command::new(&self.program).arg(&input).arg(&result).status().unwrap();
         assert!(status.success(), "the harness ended with {status}");
         let bytes = fs::read(&result).unwrap();
         fs::remove_file(input).unwrap();
@@ -163,13 +110,8 @@ fn outcome(bytes: &[u8], (rows, cols, row_stride): (usize, usize, usize)) -> Out
     };
     Outcome {
         status: i32::from_le_bytes(status.try_into().unwrap()),
-        fault: String::from_utf8_lossy(fault)
-            .trim_end_matches('\0')
-            .to_string(),
-        output: (0..rows)
-            .flat_map(|i| (0..cols).map(move |j| (i, j)))
-            .map(|(i, j)| element(i, j))
-            .collect(),
+        fault: String::from_utf8_lossy(fault).trim_end_matches('\0').to_string(),
+        output: (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| element(i, j)).collect(),
         flags: flags.to_vec(),
     }
 }
@@ -202,11 +144,7 @@ fn append(data: &mut Vec<u8>, bytes: &[u8]) {
 /// Values in the operand's layout. FP16 and Q8_0 take whole numbers below 128 with a scale of 1: exact in both.
 fn place(operand: &Operand, rows: usize, cols: usize, values: &[f32]) -> Placed {
     let value = |i: usize, j: usize| {
-        if i < rows && j < cols {
-            values[i * cols + j]
-        } else {
-            0.0
-        }
+        if i < rows && j < cols { values[i * cols + j] } else { 0.0 }
     };
     let mut bytes = Vec::new();
     match (operand.layout, operand.element) {
@@ -216,42 +154,26 @@ fn place(operand: &Operand, rows: usize, cols: usize, values: &[f32]) -> Placed 
                 bytes.extend((0..cols).flat_map(|j| value(i, j).to_le_bytes()));
                 bytes.resize((i + 1) * row_stride, 0);
             }
-            Placed {
-                bytes,
-                rows,
-                cols,
-                row_stride,
-            }
+            Placed { bytes, rows, cols, row_stride }
         }
         (OperandLayout::RowMajor, _) => {
             let (rows, cols) = (rows.next_multiple_of(32), cols.next_multiple_of(64));
             for i in 0..rows {
                 bytes.extend((0..cols).flat_map(|j| half(value(i, j)).to_le_bytes()));
             }
-            Placed {
-                bytes,
-                rows,
-                cols,
-                row_stride: cols * 2,
-            }
+            Placed { bytes, rows, cols, row_stride: cols * 2 }
         }
         (OperandLayout::Q8Tiles, _) => {
             let grid = (rows.div_ceil(32), cols.div_ceil(32));
             for (strip, tile) in (0..grid.0).flat_map(|s| (0..grid.1).map(move |t| (s, t))) {
                 let mut quants = [0_u8; 1024];
                 for (n, k) in (0..32).flat_map(|n| (0..32).map(move |k| (n, k))) {
-                    quants[(k >> 1) * 64 + 2 * n + (k & 1)] =
-                        value(strip * 32 + n, tile * 32 + k) as i8 as u8;
+                    quants[(k >> 1) * 64 + 2 * n + (k & 1)] = value(strip * 32 + n, tile * 32 + k) as i8 as u8;
                 }
                 bytes.extend(quants);
                 bytes.extend((0..32).flat_map(|_| half(1.0).to_le_bytes()));
             }
-            Placed {
-                bytes,
-                rows: grid.0,
-                cols: grid.1 * 32,
-                row_stride: grid.1 * 1088,
-            }
+            Placed { bytes, rows: grid.0, cols: grid.1 * 32, row_stride: grid.1 * 1088 }
         }
     }
 }

@@ -5,7 +5,9 @@ use super::ArchitectureError;
 use super::pass::Pass;
 use super::tape::LayerTape;
 use crate::adapter::{Adapter, ProjectionShape};
-use crate::nodes::{AttentionShape, LoraGroup, attention_cost, attention_forward, join_heads, rms_norm, split_heads, swiglu};
+use crate::nodes::{
+    AttentionShape, LoraGroup, attention_cost, attention_forward, join_heads, rms_norm, split_heads, swiglu,
+};
 use hexagon_runtime::{Direction, ProjectionId};
 use std::ops::Range;
 
@@ -46,7 +48,12 @@ pub(super) struct Qkv {
 
 impl Layer {
     /// The adapters of projections that share an input.
-    pub fn group<'a>(&self, slots: Range<usize>, adapter: Option<&'a Adapter>, training: bool) -> Option<LoraGroup<'a>> {
+    pub fn group<'a>(
+        &self,
+        slots: Range<usize>,
+        adapter: Option<&'a Adapter>,
+        training: bool,
+    ) -> Option<LoraGroup<'a>> {
         LoraGroup::new(adapter, self.shapes[slots].iter().map(|s| s.name.as_str()), training)
     }
 

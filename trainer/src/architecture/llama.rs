@@ -1,5 +1,6 @@
 //! The Llama architecture: embedding, decoder layers, final norm, tied or untied head.
 
+use super::ArchitectureError;
 use super::batch::{BatchLoss, Segment, Sequence, StepOptions};
 use super::cache::KvCache;
 use super::layer::Layer;
@@ -7,7 +8,6 @@ use super::load;
 use super::pass::Pass;
 use super::tape::{Activations, LayerTape};
 use super::targets::{check_batch, check_tokens, spans, targets};
-use super::ArchitectureError;
 use crate::adapter::{Adapter, AdapterGrads, ProjectionShape};
 use crate::model_file::{ModelConfig, ModelFile};
 use crate::nodes::{
@@ -114,12 +114,7 @@ impl Llama {
         let (rows, wanted) = targets(batch, &pass.spans);
         let normed = self.normed_rows(&x, &rows).1;
         let sum_nll = head_loss_and_grad(self.head(), &normed, &wanted, None);
-        Ok(BatchLoss {
-            sum_nll,
-            targets: wanted.len(),
-            npu_seconds: pass.npu_seconds,
-            inputs_embeds_grad: None,
-        })
+        Ok(BatchLoss { sum_nll, targets: wanted.len(), npu_seconds: pass.npu_seconds, inputs_embeds_grad: None })
     }
 
     /// Logits of every token, `[tokens, vocab]`, sequences one after the other.

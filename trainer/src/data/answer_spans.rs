@@ -18,11 +18,7 @@ pub(super) struct Marked {
 
 /// A conversation through the model's chat template; every assistant turn is an answer, up to and
 /// with its end token.
-pub(super) fn conversation(
-    text: &TextModel,
-    messages: &[Message],
-    max_tokens: usize,
-) -> Result<Marked, RowError> {
+pub(super) fn conversation(text: &TextModel, messages: &[Message], max_tokens: usize) -> Result<Marked, RowError> {
     let template = text.chat_template().ok_or(TextError::NoTemplate)?;
     let ids = text.encode(&template.render(messages, false)?, true)?;
     // Checked before the turns are rendered one by one, which bounds that work.
@@ -77,28 +73,19 @@ pub(super) fn completion(
         ids.extend(text.eos());
     }
     let end = ids.len();
-    Ok(Marked {
-        ids,
-        answers: std::iter::once(answer..end).collect(),
-    })
+    Ok(Marked { ids, answers: std::iter::once(answer..end).collect() })
 }
 
 /// Ends the span at its last end-of-answer token: generation stops there, so what a template writes
 /// between turns is not the model's to say.
 fn through_end(ids: &[u32], answer: Range<usize>, eos: Option<u32>) -> Range<usize> {
-    let last = ids[answer.clone()]
-        .iter()
-        .rposition(|&id| Some(id) == eos)
-        .map(|index| answer.start + index + 1);
+    let last = ids[answer.clone()].iter().rposition(|&id| Some(id) == eos).map(|index| answer.start + index + 1);
     answer.start..last.unwrap_or(answer.end)
 }
 
 pub(super) fn check_length(ids: &[u32], limit: usize) -> Result<(), RowError> {
     if ids.len() > limit {
-        return Err(RowError::TooManyTokens {
-            tokens: ids.len(),
-            limit,
-        });
+        return Err(RowError::TooManyTokens { tokens: ids.len(), limit });
     }
     Ok(())
 }

@@ -15,19 +15,11 @@ pub(super) enum LineError {
 
 /// Reads the next line into `line`, without its end; `false` at the end of the file. Never holds
 /// more than the limit in memory.
-pub(super) fn next_line(
-    reader: &mut impl BufRead,
-    limit: usize,
-    line: &mut String,
-) -> Result<bool, LineError> {
+pub(super) fn next_line(reader: &mut impl BufRead, limit: usize, line: &mut String) -> Result<bool, LineError> {
     let mut bytes = std::mem::take(line).into_bytes();
     bytes.clear();
     // One more for the line feed, and one to see that the line goes on.
-    let read = reader
-        .by_ref()
-        .take(limit as u64 + 2)
-        .read_until(b'\n', &mut bytes)
-        .map_err(LineError::Read)?;
+    let read = reader.by_ref().take(limit as u64 + 2).read_until(b'\n', &mut bytes).map_err(LineError::Read)?;
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
     }
@@ -60,10 +52,7 @@ mod tests {
     #[test]
     fn a_longer_line_is_refused_with_or_without_its_end() {
         for text in [&b"abcde\n"[..], b"abcde", b"abcdefgh\nx"] {
-            assert!(matches!(
-                lines(text, 4),
-                Err(LineError::Row(RowError::LineTooLong { limit: 4 }))
-            ));
+            assert!(matches!(lines(text, 4), Err(LineError::Row(RowError::LineTooLong { limit: 4 }))));
         }
     }
 }

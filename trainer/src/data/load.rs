@@ -23,19 +23,12 @@ pub fn load_jsonl(
     vocab: usize,
     max_tokens: usize,
 ) -> Result<Dataset, DataError> {
-    let failed = |source| DataError::Read {
-        path: path.into(),
-        source,
-    };
+    let failed = |source| DataError::Read { path: path.into(), source };
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
     let mut dataset = Dataset::default();
     let mut buffer = String::new();
     for number in 1.. {
-        let at_line = |problem| DataError::Row {
-            path: path.into(),
-            line: number,
-            problem,
-        };
+        let at_line = |problem| DataError::Row { path: path.into(), line: number, problem };
         match next_line(&mut reader, LONGEST_LINE, &mut buffer) {
             Ok(true) => {}
             Ok(false) => break,
@@ -50,9 +43,8 @@ pub fn load_jsonl(
         if line.trim().is_empty() {
             continue;
         }
-        let sample = row::parse(line)
-            .and_then(|row| Sample::from_row(row, number, text, vocab, max_tokens))
-            .map_err(at_line)?;
+        let sample =
+            row::parse(line).and_then(|row| Sample::from_row(row, number, text, vocab, max_tokens)).map_err(at_line)?;
         if sample.targets() == 0 {
             dataset.untargeted += 1;
         }

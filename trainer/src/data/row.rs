@@ -29,13 +29,9 @@ struct Fields {
 pub(super) fn parse(line: &str) -> Result<Row, RowError> {
     let fields: Fields = serde_json::from_str(line).map_err(RowError::Malformed)?;
     match fields {
-        Fields {
-            messages: Some(messages),
-            prompt: None,
-            completion: None,
-            input_ids: None,
-            labels: None,
-        } => Ok(Row::Messages(messages)),
+        Fields { messages: Some(messages), prompt: None, completion: None, input_ids: None, labels: None } => {
+            Ok(Row::Messages(messages))
+        }
         Fields {
             messages: None,
             prompt: Some(prompt),
@@ -43,16 +39,10 @@ pub(super) fn parse(line: &str) -> Result<Row, RowError> {
             input_ids: None,
             labels: None,
         } => Ok(Row::Completion { prompt, completion }),
-        Fields {
-            messages: None,
-            prompt: None,
-            completion: None,
-            input_ids: Some(ids),
-            labels: Some(labels),
-        } => Ok(Row::Tokens { ids, labels }),
-        other => Err(RowError::Shape {
-            found: present(&other),
-        }),
+        Fields { messages: None, prompt: None, completion: None, input_ids: Some(ids), labels: Some(labels) } => {
+            Ok(Row::Tokens { ids, labels })
+        }
+        other => Err(RowError::Shape { found: present(&other) }),
     }
 }
 

@@ -69,11 +69,7 @@ impl Sample {
 }
 
 /// Ids and labels of a text; a text row without a target is an error.
-fn labelled(
-    marked: Marked,
-    vocab: usize,
-    why: &'static str,
-) -> Result<(Vec<u32>, Vec<i32>), RowError> {
+fn labelled(marked: Marked, vocab: usize, why: &'static str) -> Result<(Vec<u32>, Vec<i32>), RowError> {
     let Marked { ids, answers } = marked;
     check_ids(&ids, vocab)?;
     let mut labels = vec![NO_TARGET; ids.len()];
@@ -93,31 +89,19 @@ fn check_ids(ids: &[u32], vocab: usize) -> Result<(), RowError> {
         return Err(RowError::NoTokens);
     }
     match ids.iter().position(|&id| id as usize >= vocab) {
-        Some(index) => Err(RowError::IdOutOfRange {
-            index,
-            id: ids[index],
-            vocab,
-        }),
+        Some(index) => Err(RowError::IdOutOfRange { index, id: ids[index], vocab }),
         None => Ok(()),
     }
 }
 
 fn check_tokens(ids: &[u32], labels: &[i32], vocab: usize) -> Result<(), RowError> {
     if ids.len() != labels.len() {
-        return Err(RowError::Unpaired {
-            ids: ids.len(),
-            labels: labels.len(),
-        });
+        return Err(RowError::Unpaired { ids: ids.len(), labels: labels.len() });
     }
     check_ids(ids, vocab)?;
-    let allowed =
-        |label: i32| label == NO_TARGET || usize::try_from(label).is_ok_and(|label| label < vocab);
+    let allowed = |label: i32| label == NO_TARGET || usize::try_from(label).is_ok_and(|label| label < vocab);
     match labels.iter().position(|&label| !allowed(label)) {
-        Some(index) => Err(RowError::LabelOutOfRange {
-            index,
-            label: labels[index],
-            vocab,
-        }),
+        Some(index) => Err(RowError::LabelOutOfRange { index, label: labels[index], vocab }),
         None => Ok(()),
     }
 }

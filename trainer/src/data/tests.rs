@@ -5,11 +5,7 @@ use crate::text::TextModel;
 use crate::text::tiny::{CHATML, model};
 use std::io::Write;
 
-fn load_bytes(
-    text: Option<&TextModel>,
-    bytes: &[u8],
-    max_tokens: usize,
-) -> Result<Dataset, String> {
+fn load_bytes(text: Option<&TextModel>, bytes: &[u8], max_tokens: usize) -> Result<Dataset, String> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     load_jsonl(file.path(), text, 101, max_tokens).map_err(|error| error.to_string())
@@ -58,10 +54,7 @@ fn every_assistant_turn_is_trained_with_its_end() {
     assert_eq!(data.samples[1].targets(), 2);
     assert_eq!(data.untargeted, 0);
     let whole = model(CHATML).decode(&data.samples[1].ids).unwrap();
-    assert_eq!(
-        whole,
-        "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n"
-    );
+    assert_eq!(whole, "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n");
 }
 
 #[test]
@@ -90,16 +83,9 @@ fn a_token_across_the_seam_is_refused() {
     // The template prompts with "\n"; an answer that begins with line feeds joins it to one token.
     refused(
         r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"\n\nb"}]}"#,
-        &[
-            "line 1",
-            "answer cannot be told from its prompt",
-            "white space",
-        ],
+        &["line 1", "answer cannot be told from its prompt", "white space"],
     );
-    refused(
-        r#"{"prompt":"th","completion":"en"}"#,
-        &["line 1", "token reaches across", "`completion`"],
-    );
+    refused(r#"{"prompt":"th","completion":"en"}"#, &["line 1", "token reaches across", "`completion`"]);
 }
 
 #[test]
@@ -113,14 +99,8 @@ fn a_template_that_rewrites_earlier_turns_is_refused() {
 #[test]
 fn malformed_lines_are_named() {
     let good = r#"{"prompt":"a","completion":"b"}"#;
-    refused(
-        &format!("{good}\n\n{{\"prompt\":"),
-        &["line 3", "not a valid row"],
-    );
-    refused(
-        &format!("{good}\n{{\"prompt\":\"a\"}}"),
-        &["line 2", "exactly one", "`prompt`"],
-    );
+    refused(&format!("{good}\n\n{{\"prompt\":"), &["line 3", "not a valid row"]);
+    refused(&format!("{good}\n{{\"prompt\":\"a\"}}"), &["line 2", "exactly one", "`prompt`"]);
     refused(r#"{"text":"a"}"#, &["line 1", "none of these"]);
     refused(
         r#"{"prompt":"a","completion":"b","input_ids":[1],"labels":[1]}"#,
@@ -131,43 +111,22 @@ fn malformed_lines_are_named() {
     refused(r#"{"messages":[{"role":"user"}]}"#, &["line 1", "content"]);
     refused("[1,2]", &["line 1", "not a valid row"]);
     let error = load_bytes(None, b"\"\xff\"", 8).unwrap_err();
-    assert!(
-        error.contains("line 1") && error.contains("UTF-8"),
-        "{error}"
-    );
+    assert!(error.contains("line 1") && error.contains("UTF-8"), "{error}");
 }
 
 #[test]
 fn rows_that_train_nothing_are_refused_when_text() {
-    refused(
-        r#"{"messages":[{"role":"user","content":"a"}]}"#,
-        &["line 1", "nothing to train", "assistant"],
-    );
+    refused(r#"{"messages":[{"role":"user","content":"a"}]}"#, &["line 1", "nothing to train", "assistant"]);
     refused(r#"{"messages":[]}"#, &["line 1"]);
-    refused(
-        r#"{"prompt":"a","completion":""}"#,
-        &["nothing to train", "`completion`"],
-    );
+    refused(r#"{"prompt":"a","completion":""}"#, &["nothing to train", "`completion`"]);
 }
 
 #[test]
 fn ids_and_labels_are_held_against_the_vocabulary() {
-    refused(
-        r#"{"input_ids":[1,101],"labels":[1,1]}"#,
-        &["line 1", "token 1 has id 101", "vocabulary has 101"],
-    );
-    refused(
-        r#"{"input_ids":[1,2],"labels":[1,101]}"#,
-        &["label 1 is 101", "below 101"],
-    );
-    refused(
-        r#"{"input_ids":[1,2],"labels":[1,-1]}"#,
-        &["label 1 is -1", "-100"],
-    );
-    refused(
-        r#"{"input_ids":[1,2],"labels":[1]}"#,
-        &["2 `input_ids` but 1 `labels`"],
-    );
+    refused(r#"{"input_ids":[1,101],"labels":[1,1]}"#, &["line 1", "token 1 has id 101", "vocabulary has 101"]);
+    refused(r#"{"input_ids":[1,2],"labels":[1,101]}"#, &["label 1 is 101", "below 101"]);
+    refused(r#"{"input_ids":[1,2],"labels":[1,-1]}"#, &["label 1 is -1", "-100"]);
+    refused(r#"{"input_ids":[1,2],"labels":[1]}"#, &["2 `input_ids` but 1 `labels`"]);
     refused(r#"{"input_ids":[],"labels":[]}"#, &["no tokens"]);
 }
 
@@ -179,16 +138,10 @@ fn over_long_rows_say_what_to_do() {
         &["line 1", "513 tokens", "at most 512", "--max-tokens"],
     );
     let long = "a".repeat(600);
-    refused(
-        &format!(r#"{{"prompt":"a","completion":"{long}"}}"#),
-        &["--max-tokens"],
-    );
+    refused(&format!(r#"{{"prompt":"a","completion":"{long}"}}"#), &["--max-tokens"]);
     // With the EOS token it is one too many.
     let exact = "a".repeat(511);
-    refused(
-        &format!(r#"{{"prompt":"a","completion":"{exact}"}}"#),
-        &["513 tokens"],
-    );
+    refused(&format!(r#"{{"prompt":"a","completion":"{exact}"}}"#), &["513 tokens"]);
 }
 
 #[test]
@@ -197,10 +150,7 @@ fn row_12_a_huge_line_is_refused_by_its_number() {
     text.push(b'\n');
     text.resize(text.len() + super::lines::LONGEST_LINE + 1, b'x');
     let error = load_bytes(Some(&model(CHATML)), &text, 512).unwrap_err();
-    assert!(
-        error.contains("line 2") && error.contains("longer than"),
-        "{error}"
-    );
+    assert!(error.contains("line 2") && error.contains("longer than"), "{error}");
 }
 
 #[test]
@@ -209,10 +159,7 @@ fn files_without_rows_and_text_without_tokenizer() {
     refused("\n  \n", &["no rows"]);
     let row = br#"{"prompt":"a","completion":"b"}"#;
     let error = load_bytes(None, row, 8).unwrap_err();
-    assert!(
-        error.contains("line 1") && error.contains("tokenizer.json"),
-        "{error}"
-    );
+    assert!(error.contains("line 1") && error.contains("tokenizer.json"), "{error}");
     let missing = load_jsonl("/nowhere/rows.jsonl".as_ref(), None, 8, 8).unwrap_err();
     assert!(missing.to_string().contains("cannot be read"));
 }

@@ -88,10 +88,7 @@ impl ModelConfig {
             }
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
-            let problem = format!(
-                "{} query heads cannot share {} key/value heads evenly",
-                self.heads, self.kv_heads
-            );
+            let problem = format!("{} query heads cannot share {} key/value heads evenly", self.heads, self.kv_heads);
             return Err(ModelError::config(path, "kv_heads", problem));
         }
         if !self.head_dim.is_multiple_of(2) {
@@ -115,18 +112,11 @@ impl Rope {
         let Some(scaling) = &self.scaling else {
             return Ok(());
         };
-        let Llama3Scaling {
-            factor,
-            low_freq,
-            high_freq,
-            original_positions,
-        } = *scaling;
-        let sound = [factor, low_freq, high_freq, original_positions]
-            .iter()
-            .all(|value| value.is_finite() && *value > 0.0);
+        let Llama3Scaling { factor, low_freq, high_freq, original_positions } = *scaling;
+        let sound =
+            [factor, low_freq, high_freq, original_positions].iter().all(|value| value.is_finite() && *value > 0.0);
         if !sound || factor < 1.0 || high_freq <= low_freq {
-            let problem =
-                format!("{scaling:?} needs positive numbers, factor >= 1 and high_freq > low_freq");
+            let problem = format!("{scaling:?} needs positive numbers, factor >= 1 and high_freq > low_freq");
             return Err(ModelError::config(path, "rope scaling", problem));
         }
         Ok(())

@@ -96,9 +96,7 @@ pub enum ModelError {
         problem: String,
     },
     /// A tensor the network needs and the file does not have.
-    #[error(
-        "tensor `{name}` is missing; the file is incomplete or not of the architecture its configuration names"
-    )]
+    #[error("tensor `{name}` is missing; the file is incomplete or not of the architecture its configuration names")]
     TensorMissing {
         /// Canonical name.
         name: String,
@@ -114,9 +112,7 @@ pub enum ModelError {
         architecture: &'static str,
     },
     /// A tensor whose shape does not follow from the configuration.
-    #[error(
-        "tensor `{name}` should have shape {expected:?} by the configuration, the file has {found:?}"
-    )]
+    #[error("tensor `{name}` should have shape {expected:?} by the configuration, the file has {found:?}")]
     TensorShape {
         /// Canonical name.
         name: String,
@@ -136,9 +132,7 @@ pub enum ModelError {
         supported: &'static str,
     },
     /// NaN or infinity among the weights.
-    #[error(
-        "tensor `{name}` holds {value} at index {index}; the weights are damaged, fetch the model again"
-    )]
+    #[error("tensor `{name}` holds {value} at index {index}; the weights are damaged, fetch the model again")]
     NotFinite {
         /// Canonical name.
         name: String,
@@ -181,17 +175,10 @@ pub enum ModelError {
 
 impl ModelError {
     pub(crate) fn read(path: &Path, source: std::io::Error) -> ModelError {
-        ModelError::Read {
-            path: path.into(),
-            source,
-        }
+        ModelError::Read { path: path.into(), source }
     }
 
     pub(crate) fn config(path: &Path, key: &str, problem: impl Into<String>) -> ModelError {
-        ModelError::Config {
-            path: path.into(),
-            key: key.into(),
-            problem: problem.into(),
-        }
+        ModelError::Config { path: path.into(), key: key.into(), problem: problem.into() }
     }
 }

@@ -31,10 +31,6 @@ impl Fingerprint {
 
     /// The digest in lower-case hex.
     pub(crate) fn finish(self) -> String {
-        self.0
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -5,11 +5,7 @@ use super::ModelError;
 /// Errors with the tensor's name and the flat index of the first value that is not finite.
 pub(crate) fn check_finite(name: &str, values: &[f32]) -> Result<(), ModelError> {
     match values.iter().position(|value| !value.is_finite()) {
-        Some(index) => Err(ModelError::NotFinite {
-            name: name.into(),
-            index,
-            value: values[index],
-        }),
+        Some(index) => Err(ModelError::NotFinite { name: name.into(), index, value: values[index] }),
         None => Ok(()),
     }
 }

@@ -6,12 +6,7 @@ use std::collections::HashSet;
 impl ModelConfig {
     /// Canonical name and shape of every tensor of the model.
     pub fn tensor_shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let ModelConfig {
-            hidden,
-            intermediate,
-            vocab,
-            ..
-        } = *self;
+        let ModelConfig { hidden, intermediate, vocab, .. } = *self;
         let queries = self.heads * self.head_dim;
         let keys = self.kv_heads * self.head_dim;
         let mut shapes = vec![("model.embed_tokens.weight".to_string(), vec![vocab, hidden])];
@@ -45,20 +40,12 @@ impl ModelConfig {
             match tensors.shape(&name) {
                 None => return Err(ModelError::TensorMissing { name }),
                 Some(found) if found != expected => {
-                    return Err(ModelError::TensorShape {
-                        name,
-                        expected,
-                        found,
-                    });
+                    return Err(ModelError::TensorShape { name, expected, found });
                 }
                 Some(_) => placed.insert(name),
             };
         }
-        match tensors
-            .names()
-            .into_iter()
-            .find(|name| !placed.contains(name))
-        {
+        match tensors.names().into_iter().find(|name| !placed.contains(name)) {
             Some(name) => Err(ModelError::TensorUnexpected {
                 name,
                 architecture: match self.architecture {

@@ -30,11 +30,7 @@ impl SourceFile {
         if !metadata.is_file() {
             return Err(ModelError::NotAFile { path: path.into() });
         }
-        Ok(SourceFile {
-            file,
-            len: metadata.len(),
-            path: path.into(),
-        })
+        Ok(SourceFile { file, len: metadata.len(), path: path.into() })
     }
 
     /// Length in bytes when the file was opened.
@@ -50,11 +46,7 @@ impl SourceFile {
     /// Fills `out` from `offset`; an error when the file's length is no longer the one that was
     /// checked.
     pub(crate) fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<(), ModelError> {
-        let now = self
-            .file
-            .metadata()
-            .map_err(|source| ModelError::read(&self.path, source))?
-            .len();
+        let now = self.file.metadata().map_err(|source| ModelError::read(&self.path, source))?.len();
         if now != self.len {
             return Err(self.changed(now));
         }
@@ -88,11 +80,7 @@ impl SourceFile {
     }
 
     fn changed(&self, now: u64) -> ModelError {
-        ModelError::Changed {
-            path: self.path.clone(),
-            before: self.len,
-            now,
-        }
+        ModelError::Changed { path: self.path.clone(), before: self.len, now }
     }
 }
 

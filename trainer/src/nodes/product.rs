@@ -34,13 +34,7 @@ impl<'a> Matrix<'a> {
 
     /// The same elements with rows and columns exchanged.
     pub fn transposed(self) -> Self {
-        Matrix {
-            rows: self.cols,
-            cols: self.rows,
-            row_stride: self.col_stride,
-            col_stride: self.row_stride,
-            ..self
-        }
+        Matrix { rows: self.cols, cols: self.rows, row_stride: self.col_stride, col_stride: self.row_stride, ..self }
     }
 
     fn reach(&self) -> usize {

@@ -81,15 +81,9 @@ impl PreTokenizer {
         };
         Ok(match self {
             PreTokenizer::Gpt2 => bytes(true),
-            PreTokenizer::SmolLm => {
-                Sequence::new(vec![Digits::new(true).into(), bytes(true)]).into()
-            }
-            PreTokenizer::Llama3 => {
-                Sequence::new(vec![split(r"\p{N}{1,3}")?.into(), bytes(false)]).into()
-            }
-            PreTokenizer::Qwen2 => {
-                Sequence::new(vec![split(r"\p{N}")?.into(), bytes(false)]).into()
-            }
+            PreTokenizer::SmolLm => Sequence::new(vec![Digits::new(true).into(), bytes(true)]).into(),
+            PreTokenizer::Llama3 => Sequence::new(vec![split(r"\p{N}{1,3}")?.into(), bytes(false)]).into(),
+            PreTokenizer::Qwen2 => Sequence::new(vec![split(r"\p{N}")?.into(), bytes(false)]).into(),
         })
     }
 }
@@ -119,10 +113,7 @@ impl ByteBpe {
             };
             let control = added(TokenKind::Control, true);
             let user_defined = added(TokenKind::UserDefined, false);
-            let vocab: Vocab = (0..)
-                .zip(&self.tokens)
-                .map(|(id, token)| (token.clone(), id))
-                .collect();
+            let vocab: Vocab = (0..).zip(&self.tokens).map(|(id, token)| (token.clone(), id)).collect();
             let model = BPE::builder()
                 .vocab_and_merges(vocab, self.merges)
                 .ignore_merges(self.pre_tokenizer == PreTokenizer::Llama3)

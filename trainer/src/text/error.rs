@@ -33,9 +33,7 @@ pub enum TextError {
         reason: String,
     },
     /// The template did not come to an end within its budget.
-    #[error(
-        "the chat template ran out of its budget of {fuel} steps; it loops or builds an enormous text"
-    )]
+    #[error("the chat template ran out of its budget of {fuel} steps; it loops or builds an enormous text")]
     TemplateBudget {
         /// The budget.
         fuel: u64,

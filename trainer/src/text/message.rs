@@ -17,10 +17,6 @@ pub struct Message {
 impl Message {
     /// A turn with a role and a content and nothing else.
     pub fn new(role: impl Into<String>, content: impl Into<String>) -> Message {
-        Message {
-            role: role.into(),
-            content: content.into(),
-            extra: serde_json::Map::new(),
-        }
+        Message { role: role.into(), content: content.into(), extra: serde_json::Map::new() }
     }
 }

@@ -28,20 +28,11 @@ pub struct TextModel {
 impl TextModel {
     /// Puts the parts together. Truncation and padding that a tokenizer file may ask for are
     /// dropped: a training text is never cut or filled silently.
-    pub fn new(
-        mut tokenizer: Tokenizer,
-        specials: SpecialTokens,
-        template: Option<ChatTemplate>,
-    ) -> TextModel {
+    pub fn new(mut tokenizer: Tokenizer, specials: SpecialTokens, template: Option<ChatTemplate>) -> TextModel {
         tokenizer.with_padding(None);
         // Removing a truncation cannot fail; only setting one is checked.
         let _ = tokenizer.with_truncation(None);
-        TextModel {
-            tokenizer,
-            literal: OnceLock::new(),
-            specials,
-            template,
-        }
+        TextModel { tokenizer, literal: OnceLock::new(), specials, template }
     }
 
     /// Token ids of `text`. With `specials`, tokens such as `<|im_end|>` written in the text

@@ -24,37 +24,22 @@ pub struct ChatTemplate {
 
 impl ChatTemplate {
     /// Compiles a template. `bos` and `eos` are the spellings of these tokens.
-    pub fn new(
-        source: &str,
-        bos: Option<&str>,
-        eos: Option<&str>,
-    ) -> Result<ChatTemplate, TextError> {
+    pub fn new(source: &str, bos: Option<&str>, eos: Option<&str>) -> Result<ChatTemplate, TextError> {
         let mut environment = Environment::new();
         environment.set_syntax(syntax()?);
         environment.set_fuel(Some(FUEL));
-        environment
-            .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.add_function("raise_exception", raise_exception);
         environment.add_filter("tojson", tojson::tojson);
         environment
             .add_template_owned(NAME, source.to_string())
-            .map_err(|error| TextError::TemplateSyntax {
-                problem: described(&error),
-            })?;
-        Ok(ChatTemplate {
-            environment,
-            bos: bos.unwrap_or_default().into(),
-            eos: eos.unwrap_or_default().into(),
-        })
+            .map_err(|error| TextError::TemplateSyntax { problem: described(&error) })?;
+        Ok(ChatTemplate { environment, bos: bos.unwrap_or_default().into(), eos: eos.unwrap_or_default().into() })
     }
 
     /// Text of the conversation; with `add_generation_prompt` it ends where the assistant's next
     /// answer would begin.
-    pub fn render(
-        &self,
-        messages: &[Message],
-        add_generation_prompt: bool,
-    ) -> Result<String, TextError> {
+    pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String, TextError> {
         self.environment
             .get_template(NAME)
             .and_then(|template| {
@@ -74,9 +59,7 @@ fn syntax() -> Result<SyntaxConfig, TextError> {
         .trim_blocks(true)
         .lstrip_blocks(true)
         .build()
-        .map_err(|error| TextError::TemplateSyntax {
-            problem: described(&error),
-        })
+        .map_err(|error| TextError::TemplateSyntax { problem: described(&error) })
 }
 
 /// Marks an error as the template's own refusal.
@@ -95,12 +78,8 @@ fn failed(error: &Error) -> TextError {
     }
     let source = std::error::Error::source(error);
     match source.and_then(|source| source.downcast_ref::<Refusal>()) {
-        Some(Refusal(reason)) => TextError::TemplateRefused {
-            reason: reason.clone(),
-        },
-        None => TextError::TemplateFailed {
-            problem: described(error),
-        },
+        Some(Refusal(reason)) => TextError::TemplateRefused { reason: reason.clone() },
+        None => TextError::TemplateFailed { problem: described(error) },
     }
 }
 

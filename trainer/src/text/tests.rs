@@ -19,10 +19,7 @@ fn fails(template: &str, parts: &[&str]) {
 #[test]
 fn special_tokens_are_parsed_only_when_asked() {
     let model = model(CHATML);
-    assert_eq!(
-        model.encode("<|im_end|>he", true).unwrap(),
-        [2, model.token_id("he").unwrap()]
-    );
+    assert_eq!(model.encode("<|im_end|>he", true).unwrap(), [2, model.token_id("he").unwrap()]);
     let literal = model.encode("<|im_end|>", false).unwrap();
     assert_eq!(literal.len(), "<|im_end|>".len());
     assert!(!literal.contains(&2));
@@ -38,70 +35,38 @@ fn template_has_what_hugging_face_gives_it() {
     let messages = [Message::new("user", "  a<b & 'c'  ")];
     let template = "{{ bos_token }}\n    {% if true %}\nx{% endif %}\n{{ messages[0].content.strip() }}{{ eos_token }}";
     // The block's own line leaves no trace; no HTML escapes.
-    assert_eq!(
-        rendered(template, &messages).unwrap(),
-        "<s>\nxa<b & 'c'</s>"
-    );
+    assert_eq!(rendered(template, &messages).unwrap(), "<s>\nxa<b & 'c'</s>");
     let mut message = Message::new("user", "é");
-    message
-        .extra
-        .insert("tools".into(), json!([{"b": 1, "c": [true, null]}]));
+    message.extra.insert("tools".into(), json!([{"b": 1, "c": [true, null]}]));
     assert_eq!(
-        rendered(
-            "{{ messages[0].tools | tojson }}|{{ messages[0].content | tojson }}",
-            &[message]
-        )
-        .unwrap(),
+        rendered("{{ messages[0].tools | tojson }}|{{ messages[0].content | tojson }}", &[message]).unwrap(),
         r#"[{"b": 1, "c": [true, null]}]|"é""#
     );
-    assert_eq!(
-        rendered("{{ {'a': 1} | tojson(indent=2) }}", &[]).unwrap(),
-        "{\n  \"a\": 1\n}"
-    );
-    assert_eq!(
-        rendered("{{ strftime_now is defined }}", &[]).unwrap(),
-        "False"
-    );
+    assert_eq!(rendered("{{ {'a': 1} | tojson(indent=2) }}", &[]).unwrap(), "{\n  \"a\": 1\n}");
+    assert_eq!(rendered("{{ strftime_now is defined }}", &[]).unwrap(), "False");
 }
 
 #[test]
 fn template_refusals_carry_their_reason() {
     let error = rendered("{{ raise_exception('roles must alternate') }}", &[]).unwrap_err();
-    assert!(
-        matches!(&error, TextError::TemplateRefused { reason } if reason == "roles must alternate")
-    );
+    assert!(matches!(&error, TextError::TemplateRefused { reason } if reason == "roles must alternate"));
 }
 
 #[test]
 fn row_13_templates_as_bombs_run_out_of_budget() {
     let budget = "ran out of its budget";
-    fails(
-        "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
-        &[budget],
-    );
+    fails("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", &[budget]);
     fails("{% for a in range(10000000000) %}{% endfor %}", &["range"]);
     fails("{{ 'x' * 2000000000 }}", &[budget]);
     let doubling = "{% set x = x ~ x %}".repeat(60);
-    fails(
-        &format!("{{% set x = 'xxxxxxxxxxxxxxxx' %}}{doubling}{{{{ x }}}}"),
-        &[budget],
-    );
-    fails(
-        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-        &["recursion"],
-    );
+    fails(&format!("{{% set x = 'xxxxxxxxxxxxxxxx' %}}{doubling}{{{{ x }}}}"), &[budget]);
+    fails("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", &["recursion"]);
 }
 
 #[test]
 fn row_13_templates_reach_nothing_outside() {
-    fails(
-        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-        &["chat template failed"],
-    );
-    fails(
-        "{{ cycler.__init__.__globals__.os.popen('id').read() }}",
-        &["chat template failed"],
-    );
+    fails("{{ ''.__class__.__mro__[1].__subclasses__() }}", &["chat template failed"]);
+    fails("{{ cycler.__init__.__globals__.os.popen('id').read() }}", &["chat template failed"]);
     fails("{% include '/etc/passwd' %}", &["chat template failed"]);
 }
 
@@ -110,9 +75,7 @@ fn spoiled(change: impl FnOnce(&mut serde_json::Value)) -> Result<(), String> {
     let sound = parts().build().unwrap().to_string(false).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&sound).unwrap();
     change(&mut value);
-    tokenizer_json::from_bytes(value.to_string().as_bytes())
-        .map(drop)
-        .map_err(|error| error.to_string())
+    tokenizer_json::from_bytes(value.to_string().as_bytes()).map(drop).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -138,15 +101,11 @@ fn row_11_tokenizer_files_that_panic_the_crate() {
 fn row_11_truncation_of_the_file_is_not_used() {
     let sound = parts().build().unwrap().to_string(false).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&sound).unwrap();
-    value["truncation"] =
-        json!({"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 2});
+    value["truncation"] = json!({"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 2});
     match tokenizer_json::from_bytes(value.to_string().as_bytes()) {
         Ok(tokenizer) => {
             let text = "a text longer than two tokens";
-            assert_eq!(
-                tokenizer.encode_fast(text, false).unwrap().len(),
-                text.len()
-            );
+            assert_eq!(tokenizer.encode_fast(text, false).unwrap().len(), text.len());
         }
         Err(error) => assert!(error.to_string().contains("tokenizer cannot be used")),
     }

@@ -16,21 +16,12 @@ pub(crate) fn parts() -> ByteBpe {
     let mut kinds = vec![TokenKind::Ordinary; tokens.len()];
     kinds[..3].fill(TokenKind::Control);
     let pair = |left: &str, right: &str| (left.to_string(), right.to_string());
-    ByteBpe {
-        tokens,
-        kinds,
-        merges: vec![pair("Ċ", "Ċ"), pair("h", "e")],
-        pre_tokenizer: PreTokenizer::SmolLm,
-    }
+    ByteBpe { tokens, kinds, merges: vec![pair("Ċ", "Ċ"), pair("h", "e")], pre_tokenizer: PreTokenizer::SmolLm }
 }
 
 /// The tokenizer with a chat template.
 pub(crate) fn model(template: &str) -> TextModel {
-    let specials = SpecialTokens {
-        eos: Some(2),
-        bos: Some(1),
-        adds_bos: false,
-    };
+    let specials = SpecialTokens { eos: Some(2), bos: Some(1), adds_bos: false };
     let template = ChatTemplate::new(template, Some("<|im_start|>"), Some("<|im_end|>"));
     TextModel::new(parts().build().unwrap(), specials, Some(template.unwrap()))
 }

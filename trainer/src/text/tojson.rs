@@ -8,11 +8,7 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{Result, Write};
 
 /// JSON text of a value; `indent` spreads it over lines.
-pub(super) fn tojson(
-    state: &State,
-    value: Value,
-    options: Kwargs,
-) -> std::result::Result<String, Error> {
+pub(super) fn tojson(state: &State, value: Value, options: Kwargs) -> std::result::Result<String, Error> {
     let indent: Option<usize> = options.get("indent")?;
     options.assert_all_used()?;
     let mut out = Vec::new();
@@ -20,13 +16,9 @@ pub(super) fn tojson(
         Some(width) => {
             let spaces = " ".repeat(width.min(16));
             let formatter = PrettyFormatter::with_indent(spaces.as_bytes());
-            value.serialize(&mut serde_json::Serializer::with_formatter(
-                &mut out, formatter,
-            ))
+            value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter))
         }
-        None => value.serialize(&mut serde_json::Serializer::with_formatter(
-            &mut out, Spaced,
-        )),
+        None => value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Spaced)),
     };
     let failed = |problem: String| Error::new(ErrorKind::BadSerialization, problem);
     written.map_err(|error| failed(error.to_string()))?;

@@ -20,7 +20,9 @@ impl Progress {
         let terminal = std::io::stderr().is_terminal();
         let bar = (shown && terminal).then(|| {
             let bar = ProgressBar::new(total as u64);
-            if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} steps, {msg}, {eta} left") {
+            if let Ok(style) =
+                ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} steps, {msg}, {eta} left")
+            {
                 bar.set_style(style);
             }
             bar.set_message("first step");

@@ -116,7 +116,13 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         for (what, value) in [("loss", loss), ("gradient's norm", grad_norm)] {
             if !value.is_finite() {
                 progress.finish();
-                return Err(TrainError::NotFinite { step, what, value, lines: lines(&rows), saved: saved(saved_at, &report) });
+                return Err(TrainError::NotFinite {
+                    step,
+                    what,
+                    value,
+                    lines: lines(&rows),
+                    saved: saved(saved_at, &report),
+                });
             }
         }
         let lr = learning_rate.at(step);

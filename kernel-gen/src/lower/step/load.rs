@@ -13,10 +13,7 @@ impl Body<'_> {
         match self.kernel().operands[operand.0].layout {
             OperandLayout::RowMajor => {
                 let size = element_bytes(self.kernel().operands[operand.0].element);
-                self.code.line(format!(
-                    "const uint32_t row_bytes = {};",
-                    row_bytes(&cols_tile)
-                ));
+                self.code.line(format!("const uint32_t row_bytes = {};", row_bytes(&cols_tile)));
                 self.code.line(format!(
                     "const uint8_t *from = in_ddr({source}, (uint64_t)at->{rows} * {source}->row_stride + (uint64_t)at->{cols} * {size});"
                 ));
@@ -25,13 +22,9 @@ impl Body<'_> {
                 ));
             }
             OperandLayout::Q8Tiles => {
-                self.code.line(format!(
-                    "const uint32_t strip_stride = tiles_of({cols_tile}) * Q8_TILE_STRIDE;"
-                ));
+                self.code.line(format!("const uint32_t strip_stride = tiles_of({cols_tile}) * Q8_TILE_STRIDE;"));
                 self.code.line("uint32_t ticket = 0;");
-                self.code.open(format!(
-                    "for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"
-                ));
+                self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
                 self.code.line(format!(
                     "const uint8_t *from = in_ddr({source}, (uint64_t)(at->{rows} / TILE_EDGE + strip) * {source}->row_stride + (uint64_t)(at->{cols} / TILE_EDGE) * Q8_TILE_BYTES);"
                 ));

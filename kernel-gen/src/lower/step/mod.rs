@@ -19,14 +19,7 @@ pub(super) fn emit_all(code: &mut Code, verified: &Verified) {
     for index in 0..steps.len() {
         code.blank();
         let function = step_function(verified.kernel(), &steps, index);
-        Body {
-            code,
-            verified,
-            placed: &placed[index],
-            step: steps[index],
-            function,
-        }
-        .emit();
+        Body { code, verified, placed: &placed[index], step: steps[index], function }.emit();
     }
 }
 
@@ -53,15 +46,8 @@ impl<'a> Body<'a> {
         let kernel = self.kernel();
         let (takes_request, staged) = arguments(kernel, self.step);
         self.code.line(format!("/* {} */", self.title()));
-        let result = if matches!(self.step.kind, StepKind::Load { .. }) {
-            "uint32_t"
-        } else {
-            "void"
-        };
-        let mut head = format!(
-            "static {result} {}(pf_device *dev, const struct pf_plan *plan,",
-            self.function
-        );
+        let result = if matches!(self.step.kind, StepKind::Load { .. }) { "uint32_t" } else { "void" };
+        let mut head = format!("static {result} {}(pf_device *dev, const struct pf_plan *plan,", self.function);
         if takes_request {
             head.push_str(" const struct pf_request *request,");
         }
@@ -78,70 +64,25 @@ impl<'a> Body<'a> {
             self.label()
         ));
         match self.step.kind.clone() {
-            StepKind::Load {
-                window,
-                operand,
-                block,
-            } => self.load(window, operand, block),
-            StepKind::PackRows {
-                window,
-                operand,
-                block,
-                scale,
-            } => self.pack("pf_pack_rows", window, operand, block, scale),
-            StepKind::PackCols {
-                window,
-                operand,
-                block,
-                scale,
-            } => self.pack("pf_pack_cols", window, operand, block, scale),
-            StepKind::InterleavePairs { to, from } => {
-                self.rows_to_tiles("pf_interleave_pairs", to, from)
+            StepKind::Load { window, operand, block } => self.load(window, operand, block),
+            StepKind::PackRows { window, operand, block, scale } => {
+                self.pack("pf_pack_rows", window, operand, block, scale)
             }
+            StepKind::PackCols { window, operand, block, scale } => {
+                self.pack("pf_pack_cols", window, operand, block, scale)
+            }
+            StepKind::InterleavePairs { to, from } => self.rows_to_tiles("pf_interleave_pairs", to, from),
             StepKind::ScatterWords { to, from } => {
                 self.rows_to_tiles("pf_scatter_words", to, from);
                 self.code.line("pf_scatter_release(dev);");
             }
             StepKind::Dequantise { to, from } => self.dequantise(to, from),
-            StepKind::Multiply {
-                to,
-                data,
-                weights,
-                swap,
-            } => self.multiply(to, data, weights, swap),
-            StepKind::UnpackRows {
-                operand,
-                block,
-                window,
-                accumulate,
-                unscale,
-                ..
-            } => {
-                self.unpack(
-                    "pf_unpack_rows",
-                    operand,
-                    block,
-                    window,
-                    accumulate,
-                    unscale,
-                );
+            StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
+            StepKind::UnpackRows { operand, block, window, accumulate, unscale, .. } => {
+                self.unpack("pf_unpack_rows", operand, block, window, accumulate, unscale);
             }
-            StepKind::UnpackCols {
-                operand,
-                block,
-                window,
-                accumulate,
-                unscale,
-                ..
-            } => {
-                self.unpack(
-                    "pf_unpack_cols",
-                    operand,
-                    block,
-                    window,
-                    accumulate,
-                    unscale,
-                );
+            StepKind::UnpackCols { operand, block, window, accumulate, unscale, .. } => {
+                self.unpack("pf_unpack_cols", operand, block, window, accumulate, unscale);
             }
         }
         self.code.close();
@@ -161,33 +102,25 @@ impl<'a> Body<'a> {
 
     /// `name`, the local that holds the tile of an axis; declared by [`Self::tile_locals`].
     fn tile(&self, axis: AxisId) -> String {
-        self.kernel().tunables[self.facts().tile_of[axis.0].0]
-            .name
-            .clone()
+        self.kernel().tunables[self.facts().tile_of[axis.0].0].name.clone()
     }
 
     fn window_axes(&self, window: WindowId) -> [AxisId; 2] {
         // The verifier has shown that both extents tile an axis.
-        self.facts()
-            .window_axes(self.kernel(), window)
-            .unwrap_or([AxisId(0); 2])
+        self.facts().window_axes(self.kernel(), window).unwrap_or([AxisId(0); 2])
     }
 
     fn tile_local(&mut self, axis: AxisId) {
         let index = self.facts().tile_of[axis.0].0;
         let name = self.tile(axis);
-        self.code
-            .line(format!("const uint32_t {name} = plan->tunables[{index}];"));
+        self.code.line(format!("const uint32_t {name} = plan->tunables[{index}];"));
     }
 
     fn window_local(&mut self, local: &str, window: WindowId, constant: bool) {
         let staged = window_of(self.kernel(), window).stages > 1;
         let stage = if staged { "stage" } else { "0" };
         let qualifier = if constant { "const uint8_t" } else { "uint8_t" };
-        self.code.line(format!(
-            "{qualifier} *{local} = pf_window(dev, plan, {}, {stage});",
-            window.0
-        ));
+        self.code.line(format!("{qualifier} *{local} = pf_window(dev, plan, {}, {stage});", window.0));
     }
 
     /// Distances in a tile grid, seen from rows of `rows`: from one 32-row strip to the next, from one tile of it to the next.
@@ -199,27 +132,16 @@ impl<'a> Body<'a> {
             "TILE_BYTES"
         };
         let grid_row = format!("tiles_of({}) * {tile}", self.tile(axes[1]));
-        if axes[0] == rows {
-            [grid_row, tile.to_string()]
-        } else {
-            [tile.to_string(), grid_row]
-        }
+        if axes[0] == rows { [grid_row, tile.to_string()] } else { [tile.to_string(), grid_row] }
     }
 
     fn defective_stride(&self, window: WindowId) -> &'static str {
-        if self.verified.defect() == Some(Defect::WideStride(window)) {
-            " + VECTOR_BYTES"
-        } else {
-            ""
-        }
+        if self.verified.defect() == Some(Defect::WideStride(window)) { " + VECTOR_BYTES" } else { "" }
     }
 
     fn operand_local(&mut self, operand: OperandId) -> String {
         let name = self.kernel().operands[operand.0].name.clone();
-        self.code.line(format!(
-            "const struct pf_operand *{name} = &request->operands[{}];",
-            operand.0
-        ));
+        self.code.line(format!("const struct pf_operand *{name} = &request->operands[{}];", operand.0));
         name
     }
 }

@@ -17,30 +17,18 @@ impl Body<'_> {
         self.tile_local(axes[1]);
         let source = self.operand_local(operand);
         if scale {
-            self.code.line(
-                "const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;",
-            );
+            self.code.line("const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;");
         }
         let [strip, tile] = self.strides(window, block[0]);
-        self.code
-            .line(format!("const uint32_t strip_stride = {strip};"));
-        self.code
-            .line(format!("const uint32_t tile_stride = {tile};"));
+        self.code.line(format!("const uint32_t strip_stride = {strip};"));
+        self.code.line(format!("const uint32_t tile_stride = {tile};"));
         self.window_local("to", window, false);
-        self.code.open(format!(
-            "for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"
-        ));
-        self.code.line(format!(
-            "const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"
-        ));
+        self.code.open(format!("for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"));
+        self.code.line(format!("const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"));
         self.code.line(format!(
             "const float *from = (const float *)in_ddr({source}, (uint64_t)(at->{rows} + row) * {source}->row_stride + (uint64_t)at->{cols} * 4);"
         ));
-        let exponents = if scale {
-            format!("exponents + at->{rows} + row")
-        } else {
-            "NULL".to_string()
-        };
+        let exponents = if scale { format!("exponents + at->{rows} + row") } else { "NULL".to_string() };
         self.code.line(format!(
             "{primitive}(dev, to + row / TILE_EDGE * strip_stride, tile_stride, from, {source}->row_stride, rows, at->{cols}_len, {exponents});"
         ));
@@ -57,20 +45,13 @@ impl Body<'_> {
         let [strip, tile] = self.strides(to, rows);
         let cols_tile = self.tile(cols);
         let defect = self.defective_stride(from);
-        self.code.line(format!(
-            "const uint32_t row_bytes = {}{defect};",
-            row_bytes(&cols_tile)
-        ));
-        self.code
-            .line(format!("const uint32_t strip_stride = {strip};"));
-        self.code
-            .line(format!("const uint32_t tile_stride = {tile};"));
+        self.code.line(format!("const uint32_t row_bytes = {}{defect};", row_bytes(&cols_tile)));
+        self.code.line(format!("const uint32_t strip_stride = {strip};"));
+        self.code.line(format!("const uint32_t tile_stride = {tile};"));
         self.window_local("from", from, true);
         self.window_local("to", to, false);
         let (rows, cols) = (self.axis(rows), self.axis(cols));
-        self.code.open(format!(
-            "for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"
-        ));
+        self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
         self.code.line(format!(
             "{primitive}(dev, to + strip * strip_stride, tile_stride, from + strip * TILE_EDGE * row_bytes, row_bytes, tiles_of(at->{cols}_len));"
         ));
@@ -87,18 +68,13 @@ impl Body<'_> {
         let [strip, tile] = self.strides(to, rows);
         let [from_strip, from_tile] = self.strides(from, rows);
         let defect = self.defective_stride(from);
-        self.code
-            .line(format!("const uint32_t from_strip_stride = {from_strip};"));
-        self.code
-            .line(format!("const uint32_t strip_stride = {strip};"));
-        self.code
-            .line(format!("const uint32_t tile_stride = {tile};"));
+        self.code.line(format!("const uint32_t from_strip_stride = {from_strip};"));
+        self.code.line(format!("const uint32_t strip_stride = {strip};"));
+        self.code.line(format!("const uint32_t tile_stride = {tile};"));
         self.window_local("from", from, true);
         self.window_local("to", to, false);
         let (rows, cols) = (self.axis(rows), self.axis(cols));
-        self.code.open(format!(
-            "for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"
-        ));
+        self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
         self.code.line(format!(
             "pf_dequantise_q8(dev, to + strip * strip_stride, tile_stride, from + strip * from_strip_stride, {from_tile}{defect}, tiles_of(at->{cols}_len));"
         ));

@@ -9,11 +9,7 @@ use crate::{
 impl Body<'_> {
     /// `step window` or the like, for traps.
     pub(super) fn label(&self) -> String {
-        format!(
-            "{} {}",
-            self.step.kind.keyword(),
-            target(self.kernel(), self.step)
-        )
+        format!("{} {}", self.step.kind.keyword(), target(self.kernel(), self.step))
     }
 
     /// The step as it was written, and where.
@@ -26,79 +22,25 @@ impl Body<'_> {
         };
         let scaled = |on: bool| if on { " scale(row)" } else { "" };
         let text = match self.step.kind {
-            StepKind::Load {
-                window: w,
-                operand: o,
-                block,
-            } => format!("load {} <- {}", window(w), operand(o, block)),
-            StepKind::PackRows {
-                window: w,
-                operand: o,
-                block,
-                scale,
-            }
-            | StepKind::PackCols {
-                window: w,
-                operand: o,
-                block,
-                scale,
-            } => {
-                format!(
-                    "{} {} <- {}{}",
-                    self.step.kind.keyword(),
-                    window(w),
-                    operand(o, block),
-                    scaled(scale)
-                )
+            StepKind::Load { window: w, operand: o, block } => format!("load {} <- {}", window(w), operand(o, block)),
+            StepKind::PackRows { window: w, operand: o, block, scale }
+            | StepKind::PackCols { window: w, operand: o, block, scale } => {
+                format!("{} {} <- {}{}", self.step.kind.keyword(), window(w), operand(o, block), scaled(scale))
             }
             StepKind::InterleavePairs { to, from }
             | StepKind::ScatterWords { to, from }
             | StepKind::Dequantise { to, from } => {
-                format!(
-                    "{} {} <- {}",
-                    self.step.kind.keyword(),
-                    window(to),
-                    window(from)
-                )
+                format!("{} {} <- {}", self.step.kind.keyword(), window(to), window(from))
             }
-            StepKind::Multiply {
-                to,
-                data,
-                weights,
-                swap,
-            } => {
+            StepKind::Multiply { to, data, weights, swap } => {
                 if swap {
-                    format!(
-                        "multiply {} <- swap({}, {})",
-                        window(to),
-                        window(data),
-                        window(weights)
-                    )
+                    format!("multiply {} <- swap({}, {})", window(to), window(data), window(weights))
                 } else {
-                    format!(
-                        "multiply {} <- {} * {}",
-                        window(to),
-                        window(data),
-                        window(weights)
-                    )
+                    format!("multiply {} <- {} * {}", window(to), window(data), window(weights))
                 }
             }
-            StepKind::UnpackRows {
-                operand: o,
-                block,
-                window: w,
-                accumulate,
-                unscale,
-                guard,
-            }
-            | StepKind::UnpackCols {
-                operand: o,
-                block,
-                window: w,
-                accumulate,
-                unscale,
-                guard,
-            } => format!(
+            StepKind::UnpackRows { operand: o, block, window: w, accumulate, unscale, guard }
+            | StepKind::UnpackCols { operand: o, block, window: w, accumulate, unscale, guard } => format!(
                 "{} {} {} {}{}{}",
                 self.step.kind.keyword(),
                 operand(o, block),

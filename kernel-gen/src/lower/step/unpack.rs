@@ -21,41 +21,27 @@ impl Body<'_> {
         self.tile_local(axes[1]);
         let target = self.operand_local(operand);
         if unscale {
-            self.code.line(
-                "const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;",
-            );
+            self.code.line("const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;");
         }
-        self.code
-            .line("uint8_t *flags = (uint8_t *)(uintptr_t)request->row_flags;");
+        self.code.line("uint8_t *flags = (uint8_t *)(uintptr_t)request->row_flags;");
         let [strip, tile] = self.strides(window, block[0]);
-        self.code
-            .line(format!("const uint32_t strip_stride = {strip};"));
-        self.code
-            .line(format!("const uint32_t tile_stride = {tile};"));
+        self.code.line(format!("const uint32_t strip_stride = {strip};"));
+        self.code.line(format!("const uint32_t tile_stride = {tile};"));
         let adds = if accumulate && self.verified.defect() != Some(Defect::StoredPartial) {
             let contraction = self.axis(self.facts().contraction);
-            self.code
-                .line("/* The first block of the contraction stores, the others add. */");
+            self.code.line("/* The first block of the contraction stores, the others add. */");
             format!("at->{contraction} > 0")
         } else {
             "0".to_string()
         };
         self.code.line(format!("const int accumulate = {adds};"));
         self.window_local("from", window, true);
-        self.code.open(format!(
-            "for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"
-        ));
-        self.code.line(format!(
-            "const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"
-        ));
+        self.code.open(format!("for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"));
+        self.code.line(format!("const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"));
         self.code.line(format!(
             "float *to = (float *)in_ddr({target}, (uint64_t)(at->{rows} + row) * {target}->row_stride + (uint64_t)at->{cols} * 4);"
         ));
-        let exponents = if unscale {
-            format!("exponents + at->{rows} + row")
-        } else {
-            "NULL".to_string()
-        };
+        let exponents = if unscale { format!("exponents + at->{rows} + row") } else { "NULL".to_string() };
         self.code.line(format!(
             "{primitive}(dev, from + row / TILE_EDGE * strip_stride, tile_stride, to, {target}->row_stride, rows, at->{cols}_len, {exponents}, flags + at->{rows} + row, accumulate);"
         ));

@@ -67,11 +67,7 @@ impl Built {
             let data = f32_bytes((0..count).map(|index| index as f32));
             (name.to_string(), "F32", shape, data)
         });
-        Built {
-            config,
-            tensors: tensors.collect(),
-            files: Vec::new(),
-        }
+        Built { config, tensors: tensors.collect(), files: Vec::new() }
     }
 
     pub(super) fn file(&mut self, name: &str, bytes: impl Into<Vec<u8>>) -> &mut Built {
@@ -93,10 +89,7 @@ impl Built {
             write(name, bytes);
         }
         let opened = ModelFile::open(folder.path());
-        let on_disk = OnDisk {
-            path: folder.path().into(),
-            _folder: folder,
-        };
+        let on_disk = OnDisk { path: folder.path().into(), _folder: folder };
         (on_disk, opened)
     }
 }

@@ -75,18 +75,12 @@ pub(super) fn read(folder: &Path) -> Result<(ModelConfig, ConfigTokens), ModelEr
     struct Kind {
         model_type: Option<String>,
     }
-    let kind: Kind =
-        side_file::parse(&path)?.ok_or_else(|| ModelError::Missing { path: path.clone() })?;
+    let kind: Kind = side_file::parse(&path)?.ok_or_else(|| ModelError::Missing { path: path.clone() })?;
     let found = kind.model_type.unwrap_or_else(|| "(no model_type)".into());
     if found != "llama" {
-        return Err(ModelError::Architecture {
-            path,
-            found,
-            supported: Architecture::SUPPORTED,
-        });
+        return Err(ModelError::Architecture { path, found, supported: Architecture::SUPPORTED });
     }
-    let raw: Raw =
-        side_file::parse(&path)?.ok_or_else(|| ModelError::Missing { path: path.clone() })?;
+    let raw: Raw = side_file::parse(&path)?.ok_or_else(|| ModelError::Missing { path: path.clone() })?;
     refuse_variants(&path, &raw)?;
 
     let hidden = needed(&path, "hidden_size", raw.hidden_size)?;
@@ -111,11 +105,7 @@ pub(super) fn read(folder: &Path) -> Result<(ModelConfig, ConfigTokens), ModelEr
         norm_eps: needed(&path, "rms_norm_eps", raw.rms_norm_eps)? as f32,
         rope: rope(&path, &raw)?,
         tied_head: raw.tie_word_embeddings.unwrap_or(false),
-        max_positions: needed(
-            &path,
-            "max_position_embeddings",
-            raw.max_position_embeddings,
-        )?,
+        max_positions: needed(&path, "max_position_embeddings", raw.max_position_embeddings)?,
     };
     config.check(&path)?;
     let tokens = ConfigTokens {
@@ -129,29 +119,18 @@ fn needed<T>(path: &Path, key: &str, value: Option<T>) -> Result<T, ModelError> 
     value.ok_or_else(|| ModelError::config(path, key, "is missing"))
 }
 
-fn token(
-    path: &Path,
-    key: &str,
-    id: Option<OneOrMany>,
-    vocab: usize,
-) -> Result<Option<u32>, ModelError> {
+fn token(path: &Path, key: &str, id: Option<OneOrMany>, vocab: usize) -> Result<Option<u32>, ModelError> {
     match id.and_then(|id| id.first()) {
-        Some(id) if id >= vocab as u64 => Err(ModelError::TokenId {
-            path: path.into(),
-            key: key.into(),
-            id,
-            size: vocab,
-        }),
+        Some(id) if id >= vocab as u64 => {
+            Err(ModelError::TokenId { path: path.into(), key: key.into(), id, size: vocab })
+        }
         id => Ok(id.map(|id| id as u32)),
     }
 }
 
 /// Settings under which the arithmetic would be another one.
 fn refuse_variants(path: &Path, raw: &Raw) -> Result<(), ModelError> {
-    for (key, value) in [
-        ("attention_bias", raw.attention_bias),
-        ("mlp_bias", raw.mlp_bias),
-    ] {
+    for (key, value) in [("attention_bias", raw.attention_bias), ("mlp_bias", raw.mlp_bias)] {
         if value == Some(true) {
             let problem = "true is not supported for llama models";
             return Err(ModelError::config(path, key, problem));
@@ -171,22 +150,15 @@ fn rope(path: &Path, raw: &Raw) -> Result<Rope, ModelError> {
         (Some(settings), _) => ("rope_parameters", Some(settings)),
         (None, settings) => ("rope_scaling", settings.as_ref()),
     };
-    let theta = settings
-        .and_then(|settings| settings.rope_theta)
-        .or(raw.rope_theta)
-        .unwrap_or(10_000.0);
+    let theta = settings.and_then(|settings| settings.rope_theta).or(raw.rope_theta).unwrap_or(10_000.0);
     let Some(settings) = settings else {
-        return Ok(Rope {
-            theta,
-            scaling: None,
-        });
+        return Ok(Rope { theta, scaling: None });
     };
     let rope_type = settings.rope_type.as_ref().or(settings.old_type.as_ref());
     let scaling = match rope_type.map(String::as_str) {
         None | Some("default") => None,
         Some("llama3") => {
-            let number =
-                |name: &str, value: Option<f64>| needed(path, &format!("{key}.{name}"), value);
+            let number = |name: &str, value: Option<f64>| needed(path, &format!("{key}.{name}"), value);
             Some(Llama3Scaling {
                 factor: number("factor", settings.factor)?,
                 low_freq: number("low_freq_factor", settings.low_freq_factor)?,

@@ -11,10 +11,7 @@ fn refused(spoil: impl FnOnce(&mut Built), parts: &[&str]) {
     let mut built = Built::sound();
     spoil(&mut built);
     let (_folder, opened) = built.open();
-    let error = opened
-        .err()
-        .expect("the folder must be refused")
-        .to_string();
+    let error = opened.err().expect("the folder must be refused").to_string();
     for part in parts {
         assert!(error.contains(part), "`{error}` does not name `{part}`");
     }
@@ -24,10 +21,7 @@ fn refused(spoil: impl FnOnce(&mut Built), parts: &[&str]) {
 #[track_caller]
 fn refused_header(header: &str, parts: &[&str]) {
     let spoil = |built: &mut Built| {
-        built.file(
-            "model.safetensors",
-            weight_file(header.as_bytes(), &[0; 64]),
-        );
+        built.file("model.safetensors", weight_file(header.as_bytes(), &[0; 64]));
     };
     refused(spoil, &[&["model.safetensors"], parts].concat());
 }
@@ -45,10 +39,7 @@ fn row_14_header_length_lies() {
         let spoil = |built: &mut Built| {
             built.file("model.safetensors", bytes.clone());
         };
-        refused(
-            spoil,
-            &["model.safetensors", "header claims", &length.to_string()],
-        );
+        refused(spoil, &["model.safetensors", "header claims", &length.to_string()]);
     }
     let spoil = |built: &mut Built| {
         built.file("model.safetensors", vec![0; 7]);
@@ -58,9 +49,8 @@ fn row_14_header_length_lies() {
 
 #[test]
 fn row_14_offsets_and_shapes_lie() {
-    let tensor = |shape: &str, offsets: &str| {
-        format!(r#"{{"a":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#)
-    };
+    let tensor =
+        |shape: &str, offsets: &str| format!(r#"{{"a":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#);
     for (shape, offsets) in [
         ("[16]", "[-64, 0]"),
         ("[16]", "[64, 0]"),
@@ -73,14 +63,8 @@ fn row_14_offsets_and_shapes_lie() {
     ] {
         refused_header(&tensor(shape, offsets), &["damaged safetensors file"]);
     }
-    refused_header(
-        &tensor("[8]", "[0, 32]"),
-        &["describes 32 bytes", "the file has 64"],
-    );
-    refused_header(
-        &tensor("[32]", "[0, 128]"),
-        &["describes 128 bytes", "truncated"],
-    );
+    refused_header(&tensor("[8]", "[0, 32]"), &["describes 32 bytes", "the file has 64"]);
+    refused_header(&tensor("[32]", "[0, 128]"), &["describes 128 bytes", "truncated"]);
     refused_header("{", &["header"]);
     refused_header("[]", &["an object of tensors"]);
 }
@@ -104,24 +88,13 @@ fn row_14_shard_index_outside_the_folder() {
     let outside = tempfile::tempdir().unwrap();
     let file = outside.path().join("x.safetensors");
     std::fs::write(&file, weights(&Built::sound().tensors)).unwrap();
-    for shard in [
-        file.to_str().unwrap(),
-        "../x.safetensors",
-        "sub/x.safetensors",
-        "./../x",
-        "..",
-        "",
-        ".",
-    ] {
+    for shard in [file.to_str().unwrap(), "../x.safetensors", "sub/x.safetensors", "./../x", "..", "", "."] {
         let spoil = |built: &mut Built| {
             built.tensors.clear();
             let index = json!({"weight_map": {"model.norm.weight": shard}});
             built.file("model.safetensors.index.json", index.to_string());
         };
-        refused(
-            spoil,
-            &["model.safetensors.index.json", "not a file of this folder"],
-        );
+        refused(spoil, &["model.safetensors.index.json", "not a file of this folder"]);
     }
 }
 
@@ -136,22 +109,13 @@ fn row_14_shard_index_that_does_not_fit() {
             built.tensors.clear();
         }
     };
-    refused(
-        with_index(json!({"model.norm.weight": "part-2.safetensors"})),
-        &["`part-2.safetensors` is missing"],
-    );
-    refused(
-        with_index(json!({"model.nothing": "part-1.safetensors"})),
-        &["`model.nothing` is not in shard"],
-    );
+    refused(with_index(json!({"model.norm.weight": "part-2.safetensors"})), &["`part-2.safetensors` is missing"]);
+    refused(with_index(json!({"model.nothing": "part-1.safetensors"})), &["`model.nothing` is not in shard"]);
     refused(
         with_index(json!({"model.norm.weight": "part-1.safetensors"})),
         &["`model.embed_tokens.weight` is missing"],
     );
-    refused(
-        with_index(json!(3)),
-        &["model.safetensors.index.json", "expected a map"],
-    );
+    refused(with_index(json!(3)), &["model.safetensors.index.json", "expected a map"]);
 }
 
 #[test]
@@ -163,14 +127,9 @@ fn row_7_weights_cut_short() {
     refused(spoil, &["truncated"]);
     let (folder, opened) = Built::sound().open();
     let tensors = opened.unwrap().tensors;
-    let file = std::fs::OpenOptions::new()
-        .write(true)
-        .open(folder.path.join("model.safetensors"));
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path.join("model.safetensors"));
     file.unwrap().set_len(3000).unwrap();
-    let error = tensors
-        .read_f32("model.norm.weight")
-        .unwrap_err()
-        .to_string();
+    let error = tensors.read_f32("model.norm.weight").unwrap_err().to_string();
     assert!(error.contains("changed while in use"), "{error}");
 }
 
@@ -180,68 +139,33 @@ fn missing_parts() {
     refused(spoil, &["model.safetensors", "no such file"]);
     let empty = tempfile::tempdir().unwrap();
     let error = ModelFile::open(empty.path()).err().unwrap().to_string();
-    assert!(
-        error.contains("config.json") && error.contains("no such file"),
-        "{error}"
-    );
-    let error = ModelFile::open("/nowhere/model".as_ref())
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        error.contains("/nowhere/model") && error.contains("give a .gguf"),
-        "{error}"
-    );
+    assert!(error.contains("config.json") && error.contains("no such file"), "{error}");
+    let error = ModelFile::open("/nowhere/model".as_ref()).err().unwrap().to_string();
+    assert!(error.contains("/nowhere/model") && error.contains("give a .gguf"), "{error}");
     let spoil = |built: &mut Built| {
         built.tensors.remove(4);
     };
-    refused(
-        spoil,
-        &["model.layers.0.self_attn.k_proj.weight", "missing"],
-    );
+    refused(spoil, &["model.layers.0.self_attn.k_proj.weight", "missing"]);
 }
 
 #[test]
 fn configuration_values() {
-    let set = |key: &'static str, value: serde_json::Value| {
-        move |built: &mut Built| built.config[key] = value
-    };
-    refused(
-        set("model_type", json!("mistral")),
-        &["architecture `mistral`", "supported: llama"],
-    );
-    refused(
-        set("model_type", json!(null)),
-        &["no model_type", "supported: llama"],
-    );
+    let set = |key: &'static str, value: serde_json::Value| move |built: &mut Built| built.config[key] = value;
+    refused(set("model_type", json!("mistral")), &["architecture `mistral`", "supported: llama"]);
+    refused(set("model_type", json!(null)), &["no model_type", "supported: llama"]);
     refused(set("hidden_size", json!(-3)), &["config.json", "-3"]);
     refused(set("hidden_size", json!(null)), &["hidden_size", "missing"]);
-    refused(
-        set("num_hidden_layers", json!(0)),
-        &["layers", "0 is outside"],
-    );
-    refused(
-        set("num_hidden_layers", json!(1u64 << 60)),
-        &["layers", "outside"],
-    );
+    refused(set("num_hidden_layers", json!(0)), &["layers", "0 is outside"]);
+    refused(set("num_hidden_layers", json!(1u64 << 60)), &["layers", "outside"]);
     refused(set("num_key_value_heads", json!(0)), &["kv_heads"]);
     refused(set("head_dim", json!(15)), &["head_dim", "odd"]);
     refused(set("rms_norm_eps", json!(0)), &["norm_eps"]);
     refused(set("rope_theta", json!(0.0)), &["theta"]);
-    refused(
-        set("hidden_act", json!("gelu")),
-        &["hidden_act", "gelu", "silu"],
-    );
+    refused(set("hidden_act", json!("gelu")), &["hidden_act", "gelu", "silu"]);
     refused(set("attention_bias", json!(true)), &["attention_bias"]);
+    refused(set("rope_scaling", json!({"type": "yarn"})), &["rope_scaling.rope_type", "yarn", "llama3"]);
     refused(
-        set("rope_scaling", json!({"type": "yarn"})),
-        &["rope_scaling.rope_type", "yarn", "llama3"],
-    );
-    refused(
-        set(
-            "rope_parameters",
-            json!({"rope_type": "llama3", "factor": 32.0}),
-        ),
+        set("rope_parameters", json!({"rope_type": "llama3", "factor": 32.0})),
         &["rope_parameters.low_freq_factor", "missing"],
     );
     refused(
@@ -269,17 +193,9 @@ fn row_10_special_token_out_of_range() {
 #[test]
 fn tensors_against_the_configuration() {
     let spoil = |built: &mut Built| built.config["vocab_size"] = json!(127);
-    refused(
-        spoil,
-        &["model.embed_tokens.weight", "[127, 32]", "[128, 32]"],
-    );
+    refused(spoil, &["model.embed_tokens.weight", "[127, 32]", "[128, 32]"]);
     let spoil = |built: &mut Built| {
-        let bias = (
-            "model.layers.0.self_attn.q_proj.bias".into(),
-            "F32",
-            vec![1],
-            vec![0; 4],
-        );
+        let bias = ("model.layers.0.self_attn.q_proj.bias".into(), "F32", vec![1], vec![0; 4]);
         built.tensors.push(bias);
     };
     refused(spoil, &["q_proj.bias", "no place in a llama model"]);
@@ -296,17 +212,8 @@ fn weights_that_are_not_finite_are_reported() {
     let mut built = Built::sound();
     built.tensors[1].3 = f32_bytes((0..32).map(|index| if index == 7 { f32::NAN } else { 1.0 }));
     let (_folder, opened) = built.open();
-    let error = opened
-        .unwrap()
-        .tensors
-        .read_f32("model.norm.weight")
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("`model.norm.weight` holds NaN at index 7"),
-        "{error}"
-    );
+    let error = opened.unwrap().tensors.read_f32("model.norm.weight").unwrap_err();
+    assert!(error.to_string().contains("`model.norm.weight` holds NaN at index 7"), "{error}");
 }
 
 #[test]
@@ -318,10 +225,7 @@ fn tokenizers_that_do_not_fit() {
         json["model"]["vocab"]["one too many"] = json!(128);
         built.file("tokenizer.json", json.to_string());
     };
-    refused(
-        spoil,
-        &["tokenizer has 129 tokens", "128 rows", "different models"],
-    );
+    refused(spoil, &["tokenizer has 129 tokens", "128 rows", "different models"]);
     let good = tokenizer.clone();
     let spoil = |built: &mut Built| {
         built.file("tokenizer.json", good.clone());

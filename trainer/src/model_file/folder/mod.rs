@@ -17,12 +17,7 @@ pub(super) fn open(path: &Path) -> Result<ModelFile, ModelError> {
     let weights = weights::FolderWeights::open(path, &config)?;
     config.check_tensors(&weights)?;
     let text = tokenizer::read(path, &config, &tokens)?;
-    Ok(ModelFile {
-        config,
-        tensors: Box::new(weights),
-        text,
-        path: path.into(),
-    })
+    Ok(ModelFile { config, tensors: Box::new(weights), text, path: path.into() })
 }
 
 #[cfg(test)]

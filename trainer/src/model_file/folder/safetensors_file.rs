@@ -20,15 +20,9 @@ pub(super) struct SafetensorsFile {
 impl SafetensorsFile {
     pub(super) fn open(path: &Path) -> Result<SafetensorsFile, ModelError> {
         let file = SourceFile::open(path)?;
-        let broken = |problem: String| ModelError::Safetensors {
-            path: path.into(),
-            problem,
-        };
+        let broken = |problem: String| ModelError::Safetensors { path: path.into(), problem };
         if file.len() < 8 {
-            return Err(broken(format!(
-                "{} bytes are too few for a header",
-                file.len()
-            )));
+            return Err(broken(format!("{} bytes are too few for a header", file.len())));
         }
         let mut length = [0; 8];
         file.read_at(0, &mut length)?;
@@ -44,8 +38,7 @@ impl SafetensorsFile {
         check_names(&json).map_err(|error| broken(format!("header: {error}")))?;
         // Deserialising checks shapes, types and that the tensors follow each other without gap or
         // overlap from offset 0.
-        let header: Metadata =
-            serde_json::from_slice(&json).map_err(|error| broken(format!("header: {error}")))?;
+        let header: Metadata = serde_json::from_slice(&json).map_err(|error| broken(format!("header: {error}")))?;
         let data_start = 8 + length;
         let described = data_start.checked_add(header.data_len() as u64);
         if described != Some(file.len()) {
@@ -57,17 +50,10 @@ impl SafetensorsFile {
         }
         for (name, info) in header.tensors() {
             if info.shape.is_empty() || info.shape.contains(&0) {
-                return Err(broken(format!(
-                    "tensor `{name}` has the empty shape {:?}",
-                    info.shape
-                )));
+                return Err(broken(format!("tensor `{name}` has the empty shape {:?}", info.shape)));
             }
         }
-        Ok(SafetensorsFile {
-            file,
-            header,
-            data_start,
-        })
+        Ok(SafetensorsFile { file, header, data_start })
     }
 
     /// Absolute position of a tensor's first byte, and its size in bytes.

@@ -16,16 +16,10 @@ struct Index {
 }
 
 /// Opens the weight files of a folder and says which of them holds which tensor.
-pub(super) fn open(
-    folder: &Path,
-) -> Result<(Vec<SafetensorsFile>, BTreeMap<String, usize>), ModelError> {
+pub(super) fn open(folder: &Path) -> Result<(Vec<SafetensorsFile>, BTreeMap<String, usize>), ModelError> {
     let single = folder.join(SINGLE);
     let index_path = folder.join(INDEX);
-    let index: Option<Index> = if single.exists() {
-        None
-    } else {
-        side_file::parse(&index_path)?
-    };
+    let index: Option<Index> = if single.exists() { None } else { side_file::parse(&index_path)? };
     let Some(index) = index else {
         let file = SafetensorsFile::open(&single)?;
         let places = file.header.offset_keys().into_iter().map(|name| (name, 0));
@@ -33,19 +27,13 @@ pub(super) fn open(
         return Ok((vec![file], places));
     };
 
-    let broken = |problem: String| ModelError::ShardIndex {
-        path: index_path.clone(),
-        problem,
-    };
+    let broken = |problem: String| ModelError::ShardIndex { path: index_path.clone(), problem };
     let names: BTreeSet<&String> = index.weight_map.values().collect();
     let names: Vec<&String> = names.into_iter().collect();
     let mut files = Vec::new();
     for name in &names {
         let mut parts = Path::new(name.as_str()).components();
-        let inside = matches!(
-            (parts.next(), parts.next()),
-            (Some(Component::Normal(_)), None)
-        );
+        let inside = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
         if !inside {
             return Err(broken(format!(
                 "names the shard `{name}`, which is not a file of this folder; do not use this model"
@@ -53,9 +41,7 @@ pub(super) fn open(
         }
         let path = folder.join(name);
         if !path.exists() {
-            return Err(broken(format!(
-                "shard `{name}` is missing; fetch the whole model"
-            )));
+            return Err(broken(format!("shard `{name}` is missing; fetch the whole model")));
         }
         files.push(SafetensorsFile::open(&path)?);
     }

@@ -16,9 +16,7 @@ pub(super) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, ModelError> {
         Err(error) => return Err(ModelError::read(path, error)),
     };
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| ModelError::read(path, error))?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| ModelError::read(path, error))?;
     if bytes.len() as u64 > LARGEST {
         return Err(ModelError::Json {
             path: path.into(),
@@ -33,10 +31,8 @@ pub(super) fn parse<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Model
     let Some(bytes) = bytes(path)? else {
         return Ok(None);
     };
-    serde_json::from_slice(&bytes)
-        .map(Some)
-        .map_err(|error| ModelError::Json {
-            path: path.into(),
-            problem: format!("{error}; the file is damaged, fetch it again"),
-        })
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| ModelError::Json {
+        path: path.into(),
+        problem: format!("{error}; the file is damaged, fetch it again"),
+    })
 }

@@ -14,12 +14,7 @@ fn both_spellings_of_rope() {
     });
     let wanted = Rope {
         theta: 500_000.0,
-        scaling: Some(Llama3Scaling {
-            factor: 32.0,
-            low_freq: 1.0,
-            high_freq: 4.0,
-            original_positions: 8192.0,
-        }),
+        scaling: Some(Llama3Scaling { factor: 32.0, low_freq: 1.0, high_freq: 4.0, original_positions: 8192.0 }),
     };
     let mut built = Built::sound();
     built.config["rope_scaling"] = scaling.clone();
@@ -39,12 +34,7 @@ fn both_spellings_of_rope() {
 fn half_types_become_f32() {
     let mut built = Built::sound();
     let bytes = (0..32).flat_map(|index| bf16::from_f32(index as f32).to_le_bytes());
-    built.tensors[1] = (
-        "model.norm.weight".into(),
-        "BF16",
-        vec![32],
-        bytes.collect(),
-    );
+    built.tensors[1] = ("model.norm.weight".into(), "BF16", vec![32], bytes.collect());
     let name = "model.layers.0.input_layernorm.weight";
     let bytes = (0..32).flat_map(|index| f16::from_f32(index as f32).to_le_bytes());
     built.tensors[2] = (name.into(), "F16", vec![32], bytes.collect());
@@ -71,16 +61,10 @@ fn shards_give_the_same_tensors_and_fingerprint() {
         .enumerate()
         .map(|(index, tensor)| {
             let shard = if index < 5 { 1 } else { 2 };
-            (
-                tensor.0.clone(),
-                json!(format!("model-{shard}.safetensors")),
-            )
+            (tensor.0.clone(), json!(format!("model-{shard}.safetensors")))
         })
         .collect();
-    built.file(
-        "model.safetensors.index.json",
-        json!({"weight_map": map}).to_string(),
-    );
+    built.file("model.safetensors.index.json", json!({"weight_map": map}).to_string());
     let (_folder, opened) = built.open();
     let sharded = opened.unwrap();
     assert_eq!(sharded.tensors.names(), single.tensors.names());
@@ -88,10 +72,7 @@ fn shards_give_the_same_tensors_and_fingerprint() {
         let values = sharded.tensors.read_f32(&name).unwrap();
         assert_eq!(values, single.tensors.read_f32(&name).unwrap());
     }
-    assert_eq!(
-        sharded.tensors.fingerprint().unwrap(),
-        single.tensors.fingerprint().unwrap()
-    );
+    assert_eq!(sharded.tensors.fingerprint().unwrap(), single.tensors.fingerprint().unwrap());
 }
 
 #[test]
@@ -106,11 +87,7 @@ fn tokenizer_and_template_are_found() {
     built.file("tokenizer.json", tokenizer);
     let (_folder, opened) = built.open();
     let text = opened.unwrap().text.unwrap();
-    assert_eq!(
-        (text.eos(), text.bos()),
-        (Some(2), Some(1)),
-        "those of config.json"
-    );
+    assert_eq!((text.eos(), text.bos()), (Some(2), Some(1)), "those of config.json");
     assert!(text.chat_template().is_none());
 
     let side = json!({
@@ -123,12 +100,7 @@ fn tokenizer_and_template_are_found() {
     let text = opened.unwrap().text.unwrap();
     assert_eq!(text.eos(), Some(0), "tokenizer_config.json wins");
     let messages = [Message::new("user", "x")];
-    let render = |text: &crate::text::TextModel| {
-        text.chat_template()
-            .unwrap()
-            .render(&messages, false)
-            .unwrap()
-    };
+    let render = |text: &crate::text::TextModel| text.chat_template().unwrap().render(&messages, false).unwrap();
     assert_eq!(render(&text), "<|endoftext|>!");
 
     built.file("chat_template.jinja", "jinja file");

@@ -49,28 +49,20 @@ impl Templates {
     fn default_one(self) -> Option<String> {
         match self {
             Templates::One(source) => Some(source),
-            Templates::Named(list) => list
-                .into_iter()
-                .find(|entry| entry.name == "default")
-                .map(|entry| entry.template),
+            Templates::Named(list) => {
+                list.into_iter().find(|entry| entry.name == "default").map(|entry| entry.template)
+            }
         }
     }
 }
 
 /// Builds the text side, or `None` for a folder without `tokenizer.json`.
-pub(super) fn read(
-    folder: &Path,
-    config: &ModelConfig,
-    named: &ConfigTokens,
-) -> Result<Option<TextModel>, ModelError> {
+pub(super) fn read(folder: &Path, config: &ModelConfig, named: &ConfigTokens) -> Result<Option<TextModel>, ModelError> {
     let path = folder.join("tokenizer.json");
     let Some(json) = side_file::bytes(&path)? else {
         return Ok(None);
     };
-    let text = |path: &Path, source: TextError| ModelError::Text {
-        path: path.into(),
-        source,
-    };
+    let text = |path: &Path, source: TextError| ModelError::Text { path: path.into(), source };
     let tokenizer = tokenizer_json::from_bytes(&json).map_err(|error| text(&path, error))?;
     let side = folder.join("tokenizer_config.json");
     let raw: Raw = side_file::parse(&side)?.unwrap_or_default();
@@ -80,16 +72,13 @@ pub(super) fn read(
     let adds_bos = match (bos, raw.add_bos_token) {
         (None, _) => false,
         (Some(_), Some(adds)) => adds,
-        (Some(bos), None) => {
-            tokenizer_json::puts_in_front(&tokenizer, bos).map_err(|error| text(&path, error))?
-        }
+        (Some(bos), None) => tokenizer_json::puts_in_front(&tokenizer, bos).map_err(|error| text(&path, error))?,
     };
     let (template_path, source) = template_source(folder, &side, raw.chat_template)?;
     let template = match source {
         Some(source) => {
             let spelling = |id: Option<u32>| id.and_then(|id| tokenizer.id_to_token(id));
-            let template =
-                ChatTemplate::new(&source, spelling(bos).as_deref(), spelling(eos).as_deref());
+            let template = ChatTemplate::new(&source, spelling(bos).as_deref(), spelling(eos).as_deref());
             Some(template.map_err(|error| text(&template_path, error))?)
         }
         None => None,
@@ -98,21 +87,12 @@ pub(super) fn read(
     let model = TextModel::new(tokenizer, specials, template);
     // Embeddings are often padded to a round number of rows; more ids than rows cannot be.
     if model.size() > config.vocab {
-        return Err(ModelError::VocabularySize {
-            path,
-            tokens: model.size(),
-            rows: config.vocab,
-        });
+        return Err(ModelError::VocabularySize { path, tokens: model.size(), rows: config.vocab });
     }
     Ok(Some(model))
 }
 
-fn id(
-    path: &Path,
-    key: &str,
-    spelling: &Option<Spelling>,
-    tokenizer: &Tokenizer,
-) -> Result<Option<u32>, ModelError> {
+fn id(path: &Path, key: &str, spelling: &Option<Spelling>, tokenizer: &Tokenizer) -> Result<Option<u32>, ModelError> {
     let Some(spelling) = spelling else {
         return Ok(None);
     };
@@ -136,12 +116,9 @@ fn template_source(
         None => Ok((side.into(), inline.and_then(Templates::default_one))),
         Some(bytes) => match String::from_utf8(bytes) {
             Ok(source) => Ok((path, Some(source))),
-            Err(_) => Err(ModelError::Text {
-                path,
-                source: TextError::TemplateSyntax {
-                    problem: "not valid UTF-8".into(),
-                },
-            }),
+            Err(_) => {
+                Err(ModelError::Text { path, source: TextError::TemplateSyntax { problem: "not valid UTF-8".into() } })
+            }
         },
     }
 }

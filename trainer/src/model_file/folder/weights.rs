@@ -30,11 +30,7 @@ impl FolderWeights {
             let second_name = config.tied_head && name == "lm_head.weight";
             !second_name && !name.ends_with(".rotary_emb.inv_freq")
         });
-        let weights = FolderWeights {
-            files,
-            places,
-            fingerprint: OnceLock::new(),
-        };
+        let weights = FolderWeights { files, places, fingerprint: OnceLock::new() };
         for name in weights.places.keys() {
             let (_, info) = weights.find(name)?;
             width(name, info.dtype)?;
@@ -62,11 +58,7 @@ fn width(name: &str, dtype: Dtype) -> Result<usize, ModelError> {
     match dtype {
         Dtype::F32 => Ok(4),
         Dtype::F16 | Dtype::BF16 => Ok(2),
-        other => Err(ModelError::TensorType {
-            name: name.into(),
-            found: format!("{other:?}"),
-            supported: SUPPORTED,
-        }),
+        other => Err(ModelError::TensorType { name: name.into(), found: format!("{other:?}"), supported: SUPPORTED }),
     }
 }
 
@@ -81,20 +73,14 @@ impl TensorSource for FolderWeights {
         let mut out = Vec::with_capacity(bytes / width);
         file.stream(start, bytes, width, |piece| {
             match info.dtype {
-                Dtype::F16 => out.extend(
-                    piece
-                        .chunks_exact(2)
-                        .map(|value| f16::from_le_bytes([value[0], value[1]]).to_f32()),
-                ),
-                Dtype::BF16 => out.extend(
-                    piece
-                        .chunks_exact(2)
-                        .map(|value| bf16::from_le_bytes([value[0], value[1]]).to_f32()),
-                ),
+                Dtype::F16 => {
+                    out.extend(piece.chunks_exact(2).map(|value| f16::from_le_bytes([value[0], value[1]]).to_f32()))
+                }
+                Dtype::BF16 => {
+                    out.extend(piece.chunks_exact(2).map(|value| bf16::from_le_bytes([value[0], value[1]]).to_f32()))
+                }
                 _ => out.extend(
-                    piece
-                        .chunks_exact(4)
-                        .map(|value| f32::from_le_bytes([value[0], value[1], value[2], value[3]])),
+                    piece.chunks_exact(4).map(|value| f32::from_le_bytes([value[0], value[1], value[2], value[3]])),
                 ),
             }
             Ok(())
@@ -124,9 +110,6 @@ impl TensorSource for FolderWeights {
                 Ok(())
             })?;
         }
-        Ok(self
-            .fingerprint
-            .get_or_init(|| fingerprint.finish())
-            .clone())
+        Ok(self.fingerprint.get_or_init(|| fingerprint.finish()).clone())
     }
 }

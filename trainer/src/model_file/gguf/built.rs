@@ -75,20 +75,13 @@ impl Built {
     /// A sound llama of one layer: hidden 32, 2 query heads of 16, 1 key head, MLP 64.
     pub(super) fn sound() -> Built {
         let vocab = tokens();
-        let types = vocab
-            .iter()
-            .map(|token| match CONTROL.contains(&token.as_str()) {
-                true => 3i32,
-                false => 1,
-            });
+        let types = vocab.iter().map(|token| match CONTROL.contains(&token.as_str()) {
+            true => 3i32,
+            false => 1,
+        });
         let types: Vec<u8> = types.flat_map(i32::to_le_bytes).collect();
-        let mut built = Built {
-            version: 3,
-            tensor_count: None,
-            key_count: None,
-            keys: Vec::new(),
-            tensors: Vec::new(),
-        };
+        let mut built =
+            Built { version: 3, tensor_count: None, key_count: None, keys: Vec::new(), tensors: Vec::new() };
         let number = |value: u32| value.to_le_bytes().to_vec();
         for (name, kind, value) in [
             ("general.architecture", STRING, text("llama")),
@@ -99,23 +92,11 @@ impl Built {
             ("llama.attention.head_count", U32, number(2)),
             ("llama.attention.head_count_kv", U32, number(1)),
             ("llama.rope.freq_base", F32, f32_bytes([1e5])),
-            (
-                "llama.attention.layer_norm_rms_epsilon",
-                F32,
-                f32_bytes([1e-5]),
-            ),
+            ("llama.attention.layer_norm_rms_epsilon", F32, f32_bytes([1e-5])),
             ("tokenizer.ggml.model", STRING, text("gpt2")),
             ("tokenizer.ggml.pre", STRING, text("smollm")),
-            (
-                "tokenizer.ggml.tokens",
-                ARRAY,
-                texts(vocab.iter().map(String::as_str)),
-            ),
-            (
-                "tokenizer.ggml.token_type",
-                ARRAY,
-                array(I32, vocab.len() as u64, &types),
-            ),
+            ("tokenizer.ggml.tokens", ARRAY, texts(vocab.iter().map(String::as_str))),
+            ("tokenizer.ggml.token_type", ARRAY, array(I32, vocab.len() as u64, &types)),
             ("tokenizer.ggml.merges", ARRAY, texts(["h e", "Ġ he"])),
             ("tokenizer.ggml.eos_token_id", U32, number(2)),
             ("tokenizer.ggml.bos_token_id", U32, number(1)),
@@ -144,11 +125,7 @@ impl Built {
     /// Sets or replaces a key.
     pub(super) fn set(&mut self, name: &str, kind: u32, value: Vec<u8>) -> &mut Built {
         self.keys.retain(|key| key.name != name);
-        self.keys.push(Key {
-            name: name.into(),
-            kind,
-            value,
-        });
+        self.keys.push(Key { name: name.into(), kind, value });
         self
     }
 
@@ -217,10 +194,7 @@ pub(super) fn open_bytes(bytes: &[u8]) -> (OnDisk, Result<ModelFile, ModelError>
     let path = folder.path().join("model.gguf");
     std::fs::write(&path, bytes).expect("a written file");
     let opened = ModelFile::open(&path);
-    let on_disk = OnDisk {
-        path,
-        _folder: folder,
-    };
+    let on_disk = OnDisk { path, _folder: folder };
     (on_disk, opened)
 }
 

@@ -9,15 +9,10 @@ use crate::model_file::{Architecture, ModelConfig, ModelError, Rope};
 /// Reads and checks the `llama.*` keys and the tensors that carry configuration.
 pub(super) fn read(file: &SourceFile, header: &Header) -> Result<ModelConfig, ModelError> {
     let path = file.path();
-    let gguf = |source| ModelError::Gguf {
-        path: path.into(),
-        source,
-    };
+    let gguf = |source| ModelError::Gguf { path: path.into(), source };
     let metadata = &header.metadata;
-    let found = metadata
-        .string("general.architecture")
-        .map_err(gguf)?
-        .ok_or_else(|| gguf(missing("general.architecture")))?;
+    let found =
+        metadata.string("general.architecture").map_err(gguf)?.ok_or_else(|| gguf(missing("general.architecture")))?;
     if found != "llama" {
         return Err(ModelError::Architecture {
             path: path.into(),
@@ -30,9 +25,7 @@ pub(super) fn read(file: &SourceFile, header: &Header) -> Result<ModelConfig, Mo
     let size = |key: &str| required(metadata, key).map_err(gguf);
     let hidden = size("llama.embedding_length")?;
     let heads = size("llama.attention.head_count")?;
-    let kv_heads = optional(metadata, "llama.attention.head_count_kv")
-        .map_err(gguf)?
-        .unwrap_or(heads);
+    let kv_heads = optional(metadata, "llama.attention.head_count_kv").map_err(gguf)?.unwrap_or(heads);
     let key_length = optional(metadata, "llama.attention.key_length").map_err(gguf)?;
     let head_dim = match key_length {
         Some(length) => length,
@@ -54,9 +47,7 @@ pub(super) fn read(file: &SourceFile, header: &Header) -> Result<ModelConfig, Mo
     let vocab = match tensor(header, "token_embd.weight") {
         Some(shape) if shape.len() == 2 => shape[0],
         _ => {
-            return Err(ModelError::TensorMissing {
-                name: "model.embed_tokens.weight".into(),
-            });
+            return Err(ModelError::TensorMissing { name: "model.embed_tokens.weight".into() });
         }
     };
     match optional(metadata, "llama.vocab_size").map_err(gguf)? {
@@ -66,10 +57,7 @@ pub(super) fn read(file: &SourceFile, header: &Header) -> Result<ModelConfig, Mo
         }
         _ => {}
     }
-    let theta = metadata
-        .float("llama.rope.freq_base")
-        .map_err(gguf)?
-        .unwrap_or(10_000.0);
+    let theta = metadata.float("llama.rope.freq_base").map_err(gguf)?.unwrap_or(10_000.0);
     let norm_eps = metadata
         .float("llama.attention.layer_norm_rms_epsilon")
         .map_err(gguf)?
@@ -84,10 +72,7 @@ pub(super) fn read(file: &SourceFile, header: &Header) -> Result<ModelConfig, Mo
         intermediate: size("llama.feed_forward_length")?,
         vocab,
         norm_eps: norm_eps as f32,
-        rope: Rope {
-            theta,
-            scaling: None,
-        },
+        rope: Rope { theta, scaling: None },
         tied_head: tensor(header, "output.weight").is_none(),
         max_positions: size("llama.context_length")?,
     };
@@ -126,9 +111,7 @@ fn tensor<'a>(header: &'a Header, name: &str) -> Option<&'a [usize]> {
 
 fn optional(metadata: &Metadata, key: &str) -> Result<Option<usize>, GgufError> {
     // A number beyond the address space is refused by the range check that follows.
-    Ok(metadata
-        .unsigned(key)?
-        .map(|value| usize::try_from(value).unwrap_or(usize::MAX)))
+    Ok(metadata.unsigned(key)?.map(|value| usize::try_from(value).unwrap_or(usize::MAX)))
 }
 
 fn required(metadata: &Metadata, key: &str) -> Result<usize, GgufError> {

@@ -17,12 +17,7 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(file: &'a SourceFile) -> Cursor<'a> {
-        Cursor {
-            file,
-            position: 0,
-            window: Vec::new(),
-            window_start: 0,
-        }
+        Cursor { file, position: 0, window: Vec::new(), window_start: 0 }
     }
 
     /// Offset of the next byte.
@@ -37,18 +32,12 @@ impl<'a> Cursor<'a> {
 
     /// Wraps a broken rule with the file's path.
     pub(super) fn fail(&self, source: GgufError) -> ModelError {
-        ModelError::Gguf {
-            path: self.file.path().into(),
-            source,
-        }
+        ModelError::Gguf { path: self.file.path().into(), source }
     }
 
     fn need(&self, bytes: u64, what: &str) -> Result<(), ModelError> {
         if bytes > self.left() {
-            return Err(self.fail(GgufError::Truncated {
-                what: what.into(),
-                len: self.file.len(),
-            }));
+            return Err(self.fail(GgufError::Truncated { what: what.into(), len: self.file.len() }));
         }
         Ok(())
     }
@@ -69,8 +58,7 @@ impl<'a> Cursor<'a> {
             let window_end = self.window_start + self.window.len() as u64;
             let end = self.position + out.len() as u64;
             if self.position < self.window_start || end > window_end {
-                self.window
-                    .resize(self.left().min(WINDOW_BYTES) as usize, 0);
+                self.window.resize(self.left().min(WINDOW_BYTES) as usize, 0);
                 self.file.read_at(self.position, &mut self.window)?;
                 self.window_start = self.position;
             }
@@ -100,11 +88,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn count(&mut self, smallest: u64, what: &str) -> Result<u64, ModelError> {
         let count = self.u64(what)?;
         if count > self.left() / smallest {
-            return Err(self.fail(GgufError::Count {
-                what: what.into(),
-                count,
-                left: self.left(),
-            }));
+            return Err(self.fail(GgufError::Count { what: what.into(), count, left: self.left() }));
         }
         Ok(count)
     }
@@ -114,12 +98,8 @@ impl<'a> Cursor<'a> {
         let len = self.count(1, what)?;
         let mut bytes = vec![0; len as usize];
         self.bytes(&mut bytes, what)?;
-        String::from_utf8(bytes).map_err(|_| {
-            self.fail(GgufError::Name {
-                what: what.into(),
-                problem: "not valid UTF-8".into(),
-            })
-        })
+        String::from_utf8(bytes)
+            .map_err(|_| self.fail(GgufError::Name { what: what.into(), problem: "not valid UTF-8".into() }))
     }
 
     /// A string that names something: 1 to `longest` bytes.
@@ -128,16 +108,10 @@ impl<'a> Cursor<'a> {
         let problem = if name.is_empty() {
             "the name is empty".to_string()
         } else if name.len() as u64 > longest {
-            format!(
-                "the name has {} bytes, at most {longest} are allowed",
-                name.len()
-            )
+            format!("the name has {} bytes, at most {longest} are allowed", name.len())
         } else {
             return Ok(name);
         };
-        Err(self.fail(GgufError::Name {
-            what: what.into(),
-            problem,
-        }))
+        Err(self.fail(GgufError::Name { what: what.into(), problem }))
     }
 }

@@ -10,9 +10,7 @@ use half::{bf16, f16};
 
 /// Dequantises whole blocks: `out.len()` is `bytes.len() / block_bytes · block_values`.
 pub(super) fn dequantise(element: Element, bytes: &[u8], out: &mut [f32]) {
-    let blocks = bytes
-        .chunks_exact(element.block_bytes())
-        .zip(out.chunks_exact_mut(element.block_values()));
+    let blocks = bytes.chunks_exact(element.block_bytes()).zip(out.chunks_exact_mut(element.block_values()));
     match element {
         Element::F32 => blocks.for_each(|(bytes, out)| {
             out[0] = f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);

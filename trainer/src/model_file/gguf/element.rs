@@ -16,8 +16,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    pub(super) const SUPPORTED: &'static str =
-        "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q8_0, Q4_K, Q5_K, Q6_K";
+    pub(super) const SUPPORTED: &'static str = "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q8_0, Q4_K, Q5_K, Q6_K";
 
     /// The type with this number in the file; the error is a name for the message.
     pub(super) fn from_id(id: u32) -> Result<Element, String> {

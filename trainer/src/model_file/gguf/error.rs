@@ -4,9 +4,7 @@
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum GgufError {
     /// A version this reader does not know.
-    #[error(
-        "GGUF version {found} is not supported (2 and 3 are){hint}; convert the model again with current tools"
-    )]
+    #[error("GGUF version {found} is not supported (2 and 3 are){hint}; convert the model again with current tools")]
     Version {
         /// The number in the file.
         found: u32,
@@ -14,9 +12,7 @@ pub enum GgufError {
         hint: &'static str,
     },
     /// The file ends inside its header.
-    #[error(
-        "the file ends at byte {len}, inside {what}: it is truncated or damaged; fetch it again"
-    )]
+    #[error("the file ends at byte {len}, inside {what}: it is truncated or damaged; fetch it again")]
     Truncated {
         /// What was being read.
         what: String,
@@ -24,9 +20,7 @@ pub enum GgufError {
         len: u64,
     },
     /// A count that the rest of the file cannot hold.
-    #[error(
-        "{what} claims {count} entries, but only {left} bytes of the file are left; the file is damaged"
-    )]
+    #[error("{what} claims {count} entries, but only {left} bytes of the file are left; the file is damaged")]
     Count {
         /// What was counted.
         what: String,
@@ -108,9 +102,7 @@ pub enum GgufError {
         problem: String,
     },
     /// One part of a model split over several files.
-    #[error(
-        "this is one of {parts} parts of a split model; merge them into one file first (llama-gguf-split --merge)"
-    )]
+    #[error("this is one of {parts} parts of a split model; merge them into one file first (llama-gguf-split --merge)")]
     Split {
         /// How many parts there are.
         parts: u64,

@@ -39,9 +39,7 @@ impl Header {
     pub(super) fn read(file: &SourceFile) -> Result<Header, ModelError> {
         let mut cursor = Cursor::new(file);
         if file.len() < 4 || &cursor.array::<4>("the magic")? != b"GGUF" {
-            return Err(ModelError::Unrecognised {
-                path: file.path().into(),
-            });
+            return Err(ModelError::Unrecognised { path: file.path().into() });
         }
         let version = cursor.u32("the version")?;
         if !matches!(version, 2 | 3) {
@@ -49,10 +47,7 @@ impl Header {
                 1..=3 => "; this one is big-endian",
                 _ => "",
             };
-            return Err(cursor.fail(GgufError::Version {
-                found: version,
-                hint,
-            }));
+            return Err(cursor.fail(GgufError::Version { found: version, hint }));
         }
         let tensor_count = cursor.count(SMALLEST_TENSOR, "the tensor count")?;
         let key_count = cursor.count(Metadata::SMALLEST_ENTRY, "the metadata count")?;
@@ -64,17 +59,13 @@ impl Header {
         for _ in 0..tensor_count {
             let entry = read_entry(&mut cursor)?;
             if !names.insert(entry.name.clone()) {
-                return Err(cursor.fail(GgufError::Duplicate {
-                    kind: "tensor",
-                    name: entry.name,
-                }));
+                return Err(cursor.fail(GgufError::Duplicate { kind: "tensor", name: entry.name }));
             }
             entries.push(entry);
         }
         // The header ends inside the file, so rounding up by at most 64 KiB cannot wrap.
         let data_start = cursor.position().next_multiple_of(alignment);
-        let tensors = place(entries, data_start, alignment, file.len())
-            .map_err(|error| cursor.fail(error))?;
+        let tensors = place(entries, data_start, alignment, file.len()).map_err(|error| cursor.fail(error))?;
         Ok(Header { metadata, tensors })
     }
 }
@@ -82,15 +73,9 @@ impl Header {
 fn alignment(metadata: &Metadata) -> Result<u64, GgufError> {
     match metadata.get("general.alignment") {
         None => Ok(32),
-        Some(&Value::Unsigned(value)) if value.is_power_of_two() && value <= LARGEST_ALIGNMENT => {
-            Ok(value)
-        }
-        Some(Value::Unsigned(value)) => Err(GgufError::Alignment {
-            found: value.to_string(),
-        }),
-        Some(other) => Err(GgufError::Alignment {
-            found: format!("{other:?}, not an unsigned number"),
-        }),
+        Some(&Value::Unsigned(value)) if value.is_power_of_two() && value <= LARGEST_ALIGNMENT => Ok(value),
+        Some(Value::Unsigned(value)) => Err(GgufError::Alignment { found: value.to_string() }),
+        Some(other) => Err(GgufError::Alignment { found: format!("{other:?}, not an unsigned number") }),
     }
 }
 
@@ -116,22 +101,12 @@ fn read_entry(cursor: &mut Cursor<'_>) -> Result<Entry, ModelError> {
     let element = match Element::from_id(cursor.u32(&name)?) {
         Ok(element) => element,
         Err(found) => {
-            return Err(cursor.fail(GgufError::ElementType {
-                name,
-                found,
-                supported: Element::SUPPORTED,
-            }));
+            return Err(cursor.fail(GgufError::ElementType { name, found, supported: Element::SUPPORTED }));
         }
     };
     let offset = cursor.u64(&name)?;
     match size(&extents, element) {
-        Ok((shape, bytes)) => Ok(Entry {
-            name,
-            shape,
-            element,
-            bytes,
-            offset,
-        }),
+        Ok((shape, bytes)) => Ok(Entry { name, shape, element, bytes, offset }),
         Err(problem) => Err(cursor.fail(GgufError::Dimensions { name, problem })),
     }
 }
@@ -150,15 +125,9 @@ fn size(extents: &[u64], element: Element) -> Result<(Vec<usize>, usize), String
         ));
     }
     let too_large = || format!("the size of {extents:?} does not fit 64 bits");
-    let values = extents
-        .iter()
-        .try_fold(1u64, |product, &extent| product.checked_mul(extent))
-        .ok_or_else(too_large)?;
+    let values = extents.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent)).ok_or_else(too_large)?;
     // f32 copies are made later: 4 bytes a value must be addressable too.
-    values
-        .checked_mul(4)
-        .and_then(|bytes| isize::try_from(bytes).ok())
-        .ok_or_else(too_large)?;
+    values.checked_mul(4).and_then(|bytes| isize::try_from(bytes).ok()).ok_or_else(too_large)?;
     let bytes = (values / element.block_values() as u64)
         .checked_mul(element.block_bytes() as u64)
         .and_then(|bytes| usize::try_from(bytes).ok())
@@ -171,23 +140,12 @@ fn size(extents: &[u64], element: Element) -> Result<(Vec<usize>, usize), String
 }
 
 /// Holds every tensor's place against the file and the other tensors.
-fn place(
-    entries: Vec<Entry>,
-    data_start: u64,
-    alignment: u64,
-    file_len: u64,
-) -> Result<Vec<TensorInfo>, GgufError> {
+fn place(entries: Vec<Entry>, data_start: u64, alignment: u64, file_len: u64) -> Result<Vec<TensorInfo>, GgufError> {
     let mut tensors = Vec::new();
     for entry in entries {
-        let broken = |problem| GgufError::Placement {
-            name: entry.name.clone(),
-            problem,
-        };
+        let broken = |problem| GgufError::Placement { name: entry.name.clone(), problem };
         if !entry.offset.is_multiple_of(alignment) {
-            return Err(broken(format!(
-                "offset {} is not a multiple of the alignment {alignment}",
-                entry.offset
-            )));
+            return Err(broken(format!("offset {} is not a multiple of the alignment {alignment}", entry.offset)));
         }
         let start = data_start.checked_add(entry.offset);
         let end = start.and_then(|start| start.checked_add(entry.bytes as u64));

@@ -1,9 +1,7 @@
 //! Files made to break a reader: each ends in an error that names the problem, without hanging and
 //! without allocating what the file claims.
 
-use super::built::{
-    ARRAY, Built, F32, I32, STRING, U8, U32, U64, array, f32_bytes, open_bytes, text, texts, tokens,
-};
+use super::built::{ARRAY, Built, F32, I32, STRING, U8, U32, U64, array, f32_bytes, open_bytes, text, texts, tokens};
 use crate::model_file::ModelFile;
 use crate::text::tiny;
 use std::time::{Duration, Instant};
@@ -98,10 +96,7 @@ fn row_4_alignment() {
         let spoil = |built: &mut Built| {
             built.set("general.alignment", U32, value.to_le_bytes().into());
         };
-        refused(
-            spoil,
-            &["general.alignment", &value.to_string(), "powers of two"],
-        );
+        refused(spoil, &["general.alignment", &value.to_string(), "powers of two"]);
     }
     let spoil = |built: &mut Built| {
         built.set("general.alignment", STRING, text("32"));
@@ -123,23 +118,14 @@ fn row_5_too_many_dimensions() {
     let built = Built::sound();
     let mut bytes = built.bytes();
     let name = b"output_norm.weight";
-    let at = bytes
-        .windows(name.len())
-        .position(|window| window == name)
-        .unwrap()
-        + name.len();
+    let at = bytes.windows(name.len()).position(|window| window == name).unwrap() + name.len();
     bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
     refused_bytes(&bytes, &["output_norm.weight", "4294967295 dimensions"]);
 }
 
 #[test]
 fn row_6_element_count_that_wraps() {
-    for extents in [
-        vec![1 << 32, 1 << 32],
-        vec![1 << 62],
-        vec![u64::MAX - 31, 2],
-        vec![1 << 21, 1 << 21, 1 << 21, 2],
-    ] {
+    for extents in [vec![1 << 32, 1 << 32], vec![1 << 62], vec![u64::MAX - 31, 2], vec![1 << 21, 1 << 21, 1 << 21, 2]] {
         let spoil = |built: &mut Built| {
             built.tensor("output_norm.weight").extents = extents.clone();
         };
@@ -155,10 +141,7 @@ fn row_7_data_past_the_end() {
     refused_bytes(data, &["past the file's", "truncated"]);
     for len in [5, 15, 23, 40, 300, 2000] {
         let error = open_bytes(&whole[..len]).1.err().unwrap().to_string();
-        assert!(
-            error.contains("truncated") || error.contains("damaged"),
-            "{len}: {error}"
-        );
+        assert!(error.contains("truncated") || error.contains("damaged"), "{len}: {error}");
     }
 }
 
@@ -192,30 +175,17 @@ fn row_8_duplicate_overlapping_misaligned() {
     };
     refused(spoil, &["tensor `output_norm.weight` appears twice"]);
     let spoil = |built: &mut Built| built.tensor("output_norm.weight").offset = Some(32);
-    refused(
-        spoil,
-        &["overlaps", "token_embd.weight", "output_norm.weight"],
-    );
+    refused(spoil, &["overlaps", "token_embd.weight", "output_norm.weight"]);
     let spoil = |built: &mut Built| built.tensor("output_norm.weight").offset = Some(8);
-    refused(
-        spoil,
-        &["output_norm.weight", "not a multiple of the alignment 32"],
-    );
+    refused(spoil, &["output_norm.weight", "not a multiple of the alignment 32"]);
     let mut built = Built::sound();
-    built.keys.push(super::built::Key {
-        name: "llama.block_count".into(),
-        kind: U32,
-        value: vec![2, 0, 0, 0],
-    });
+    built.keys.push(super::built::Key { name: "llama.block_count".into(), kind: U32, value: vec![2, 0, 0, 0] });
     refused_bytes(&built.bytes(), &["key `llama.block_count` appears twice"]);
     // Two names in the file for one place in the model.
     let spoil = |built: &mut Built| {
         built.add_f32("blk.00.attn_norm.weight", &[32]);
     };
-    refused(
-        spoil,
-        &["blk.00.attn_norm.weight", "no place in a llama model"],
-    );
+    refused(spoil, &["blk.00.attn_norm.weight", "no place in a llama model"]);
 }
 
 #[test]
@@ -300,22 +270,10 @@ fn unsupported_kinds_say_what_is_supported() {
             built.set(key, STRING, text(value));
         }
     };
-    refused(
-        set("general.architecture", "qwen2moe"),
-        &["architecture `qwen2moe`", "supported: llama"],
-    );
-    refused(
-        set("tokenizer.ggml.pre", "tekken"),
-        &["pre-tokenizer `tekken`", "smollm"],
-    );
-    refused(
-        set("tokenizer.ggml.model", "llama"),
-        &["model `llama`", "supported: gpt2"],
-    );
-    refused(
-        set("llama.rope.scaling.type", "yarn"),
-        &["llama.rope.scaling.type", "yarn"],
-    );
+    refused(set("general.architecture", "qwen2moe"), &["architecture `qwen2moe`", "supported: llama"]);
+    refused(set("tokenizer.ggml.pre", "tekken"), &["pre-tokenizer `tekken`", "smollm"]);
+    refused(set("tokenizer.ggml.model", "llama"), &["model `llama`", "supported: gpt2"]);
+    refused(set("llama.rope.scaling.type", "yarn"), &["llama.rope.scaling.type", "yarn"]);
     let spoil = |built: &mut Built| built.tensor("blk.0.ffn_up.weight").element = 10;
     refused(spoil, &["blk.0.ffn_up.weight", "Q2_K", "Q6_K"]);
     let spoil = |built: &mut Built| {
@@ -331,28 +289,12 @@ fn configuration_and_tensors_must_agree() {
             built.set(key, U32, value.to_le_bytes().into());
         }
     };
-    refused(
-        number("llama.block_count", 2),
-        &["model.layers.1.", "missing"],
-    );
-    refused(
-        number("llama.block_count", u32::MAX),
-        &["layers", "4294967295"],
-    );
+    refused(number("llama.block_count", 2), &["model.layers.1.", "missing"]);
+    refused(number("llama.block_count", u32::MAX), &["layers", "4294967295"]);
     refused(number("llama.attention.head_count", 0), &["0 heads"]);
     refused(number("llama.attention.head_count_kv", 3), &["kv_heads"]);
-    refused(
-        number("llama.feed_forward_length", 96),
-        &[
-            "model.layers.0.mlp.gate_proj.weight",
-            "[96, 32]",
-            "[64, 32]",
-        ],
-    );
-    refused(
-        number("llama.vocab_size", 7),
-        &["llama.vocab_size", "embedding has 101 rows"],
-    );
+    refused(number("llama.feed_forward_length", 96), &["model.layers.0.mlp.gate_proj.weight", "[96, 32]", "[64, 32]"]);
+    refused(number("llama.vocab_size", 7), &["llama.vocab_size", "embedding has 101 rows"]);
     let spoil = |built: &mut Built| {
         built.remove("llama.context_length");
     };
@@ -360,20 +302,13 @@ fn configuration_and_tensors_must_agree() {
     let spoil = |built: &mut Built| {
         built.tensor("token_embd.weight").extents[1] -= 1;
     };
-    refused(
-        spoil,
-        &["tokenizer has 101 tokens", "embedding has 100 rows"],
-    );
+    refused(spoil, &["tokenizer has 101 tokens", "embedding has 100 rows"]);
     let spoil = |built: &mut Built| {
         built.add_f32("blk.0.attn_q.bias", &[32]);
     };
     refused(spoil, &["blk.0.attn_q.bias", "no place"]);
     let spoil = |built: &mut Built| {
-        built.set(
-            "llama.attention.layer_norm_rms_epsilon",
-            F32,
-            f32_bytes([f32::NAN]),
-        );
+        built.set("llama.attention.layer_norm_rms_epsilon", F32, f32_bytes([f32::NAN]));
     };
     refused(spoil, &["norm_eps", "NaN"]);
 }
@@ -387,10 +322,7 @@ fn weights_that_are_not_finite_are_reported() {
         let tensors = opened.unwrap().tensors;
         let error = tensors.read_f32("model.layers.0.mlp.up_proj.weight");
         let error = error.unwrap_err().to_string();
-        assert!(
-            error.contains("model.layers.0.mlp.up_proj.weight"),
-            "{error}"
-        );
+        assert!(error.contains("model.layers.0.mlp.up_proj.weight"), "{error}");
         assert!(error.contains("at index 10"), "{error}");
     }
 }
@@ -421,15 +353,9 @@ fn a_changed_byte_of_the_header_cannot_break_the_reader() {
             }
             Err(error) => {
                 refused += 1;
-                assert!(
-                    !error.to_string().contains("failed inside"),
-                    "byte {at}: {error}"
-                );
+                assert!(!error.to_string().contains("failed inside"), "byte {at}: {error}");
             }
         }
     }
-    assert!(
-        opened > 0 && refused > header / 10,
-        "{opened} opened, {refused} refused"
-    );
+    assert!(opened > 0 && refused > header / 10, "{opened} opened, {refused} refused");
 }

@@ -15,10 +15,7 @@ fn scale_and_min(packed: &[u8], index: usize) -> (f32, f32) {
         (packed[index] & 63, packed[index + 4] & 63)
     } else {
         let low = packed[index + 4];
-        (
-            (low & 15) | (packed[index - 4] >> 6 << 4),
-            (low >> 4) | (packed[index] >> 6 << 4),
-        )
+        ((low & 15) | (packed[index - 4] >> 6 << 4), (low >> 4) | (packed[index] >> 6 << 4))
     };
     (f32::from(scale), f32::from(min))
 }
@@ -47,9 +44,7 @@ pub(super) fn q4_k(bytes: &[u8], out: &mut [f32]) {
 /// One Q5_K block, 176 bytes to 256 values: bit `s` of high byte `lane` belongs to sub-block `s`.
 pub(super) fn q5_k(bytes: &[u8], out: &mut [f32]) {
     let high = &bytes[16..48];
-    sub_blocks(bytes, &bytes[48..], out, |block, lane| {
-        (high[lane] >> block & 1) << 4
-    });
+    sub_blocks(bytes, &bytes[48..], out, |block, lane| (high[lane] >> block & 1) << 4);
 }
 
 /// One Q6_K block, 210 bytes to 256 values, in two halves of 128.

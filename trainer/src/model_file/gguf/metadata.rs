@@ -19,11 +19,7 @@ pub(super) enum Value {
 }
 
 /// Arrays the trainer uses; all others can be long and are dropped.
-const KEPT_ARRAYS: [&str; 3] = [
-    "tokenizer.ggml.tokens",
-    "tokenizer.ggml.merges",
-    "tokenizer.ggml.token_type",
-];
+const KEPT_ARRAYS: [&str; 3] = ["tokenizer.ggml.tokens", "tokenizer.ggml.merges", "tokenizer.ggml.token_type"];
 
 /// Longest key, by the format.
 const LONGEST_KEY: u64 = 65_535;
@@ -67,10 +63,7 @@ impl Metadata {
                 _ => read_scalar(cursor, &key, kind)?,
             };
             if entries.contains_key(&key) {
-                return Err(cursor.fail(GgufError::Duplicate {
-                    kind: "key",
-                    name: key,
-                }));
+                return Err(cursor.fail(GgufError::Duplicate { kind: "key", name: key }));
             }
             entries.insert(key, value);
         }
@@ -153,11 +146,7 @@ fn wrong(key: &str, expected: &'static str, found: &Value) -> GgufError {
         Value::Integers(values) => format!("an array of {} i32", values.len()),
         Value::Skipped { element, len } => format!("an array of {len} {element}"),
     };
-    GgufError::WrongType {
-        key: key.into(),
-        expected,
-        found,
-    }
+    GgufError::WrongType { key: key.into(), expected, found }
 }
 
 fn read_scalar(cursor: &mut Cursor<'_>, key: &str, kind: u32) -> Result<Value, ModelError> {
@@ -173,20 +162,15 @@ fn read_scalar(cursor: &mut Cursor<'_>, key: &str, kind: u32) -> Result<Value, M
             0 => Value::Bool(false),
             1 => Value::Bool(true),
             other => {
-                return Err(cursor.fail(GgufError::ValueType {
-                    key: key.into(),
-                    problem: format!("type bool that is {other}"),
-                }));
+                return Err(cursor
+                    .fail(GgufError::ValueType { key: key.into(), problem: format!("type bool that is {other}") }));
             }
         },
         10 => Value::Unsigned(cursor.u64(key)?),
         11 => Value::Signed(i64::from_le_bytes(cursor.array(key)?)),
         12 => Value::Float(f64::from_le_bytes(cursor.array(key)?)),
         other => {
-            return Err(cursor.fail(GgufError::ValueType {
-                key: key.into(),
-                problem: format!("unknown type {other}"),
-            }));
+            return Err(cursor.fail(GgufError::ValueType { key: key.into(), problem: format!("unknown type {other}") }));
         }
     })
 }
@@ -206,32 +190,20 @@ fn read_array(cursor: &mut Cursor<'_>, key: &str) -> Result<Value, ModelError> {
                 cursor.skip(bytes, key)?;
             }
         }
-        return Ok(if kept {
-            Value::Strings(strings)
-        } else {
-            Value::Skipped {
-                element: "strings",
-                len,
-            }
-        });
+        return Ok(if kept { Value::Strings(strings) } else { Value::Skipped { element: "strings", len } });
     }
     let Some((element, size)) = scalar(kind) else {
         let problem = match kind {
             ARRAY => "an array of arrays, which no known key uses".to_string(),
             other => format!("an array of unknown type {other}"),
         };
-        return Err(cursor.fail(GgufError::ValueType {
-            key: key.into(),
-            problem,
-        }));
+        return Err(cursor.fail(GgufError::ValueType { key: key.into(), problem }));
     };
     let len = cursor.count(size, key)?;
     if kept && element == "i32" {
         let mut bytes = vec![0; len as usize * 4];
         cursor.bytes(&mut bytes, key)?;
-        let integers = bytes
-            .chunks_exact(4)
-            .map(|value| i32::from_le_bytes([value[0], value[1], value[2], value[3]]));
+        let integers = bytes.chunks_exact(4).map(|value| i32::from_le_bytes([value[0], value[1], value[2], value[3]]));
         return Ok(Value::Integers(integers.collect()));
     }
     cursor.skip(len * size, key)?;

@@ -33,12 +33,7 @@ pub(super) fn open(path: &Path) -> Result<ModelFile, ModelError> {
     let text = tokenizer::read(path, &header.metadata, config.vocab)?;
     let weights = weights::GgufWeights::new(file, &header, &config);
     config.check_tensors(&weights)?;
-    Ok(ModelFile {
-        config,
-        tensors: Box::new(weights),
-        text: Some(text),
-        path: path.into(),
-    })
+    Ok(ModelFile { config, tensors: Box::new(weights), text: Some(text), path: path.into() })
 }
 
 #[cfg(test)]

@@ -27,14 +27,12 @@ pub(super) fn canonical(name: &str) -> Option<String> {
 
 /// Digits without sign or leading zeros, so that each layer has one spelling.
 fn is_plain_number(text: &str) -> bool {
-    text.parse::<u32>()
-        .is_ok_and(|number| number.to_string() == text)
+    text.parse::<u32>().is_ok_and(|number| number.to_string() == text)
 }
 
 /// True for the rows that this architecture stores in interleaved-rope order.
 pub(super) fn is_rotary(canonical: &str) -> bool {
-    canonical.ends_with(".self_attn.q_proj.weight")
-        || canonical.ends_with(".self_attn.k_proj.weight")
+    canonical.ends_with(".self_attn.q_proj.weight") || canonical.ends_with(".self_attn.k_proj.weight")
 }
 
 /// Where row `row` of the file belongs.

@@ -12,9 +12,7 @@ use crate::text::{Message, SpecialTokens, TextModel};
 use std::path::{Path, PathBuf};
 
 fn named_by(variable: &str) -> PathBuf {
-    std::env::var_os(variable)
-        .unwrap_or_else(|| panic!("set {variable}"))
-        .into()
+    std::env::var_os(variable).unwrap_or_else(|| panic!("set {variable}")).into()
 }
 
 #[test]
@@ -22,38 +20,25 @@ fn named_by(variable: &str) -> PathBuf {
 fn smollm2_configuration_and_text() {
     let model = ModelFile::open(&named_by("PERMAFROST_SMOLLM2")).unwrap();
     let config = &model.config;
-    assert_eq!(
-        (config.layers, config.hidden, config.intermediate),
-        (30, 576, 1536)
-    );
+    assert_eq!((config.layers, config.hidden, config.intermediate), (30, 576, 1536));
     assert_eq!((config.heads, config.kv_heads, config.head_dim), (9, 3, 64));
-    assert_eq!(
-        (config.vocab, config.norm_eps, config.rope.theta),
-        (49_152, 1e-5, 1e5)
-    );
+    assert_eq!((config.vocab, config.norm_eps, config.rope.theta), (49_152, 1e-5, 1e5));
     assert!(config.tied_head && config.rope.scaling.is_none());
 
     let text = model.text.unwrap();
-    assert_eq!(
-        (text.eos(), text.bos(), text.adds_bos(), text.size()),
-        (Some(2), Some(1), false, 49_152)
-    );
+    assert_eq!((text.eos(), text.bos(), text.adds_bos(), text.size()), (Some(2), Some(1), false, 49_152));
     let plain = "The quick brown fox jumps over the lazy dog. In 1969, Neil Armstrong became the \
                  first person to walk on the Moon, and millions of people around the world watched \
                  the event live on television.";
     let ids = [
-        504, 2365, 6354, 16438, 27003, 690, 260, 23790, 2767, 30, 533, 216, 33, 41, 38, 41, 28,
-        27639, 24955, 2163, 260, 808, 1055, 288, 4549, 335, 260, 8872, 28, 284, 5711, 282, 701,
-        1130, 260, 905, 12635, 260, 2121, 2330, 335, 8552, 30,
+        504, 2365, 6354, 16438, 27003, 690, 260, 23790, 2767, 30, 533, 216, 33, 41, 38, 41, 28, 27639, 24955, 2163,
+        260, 808, 1055, 288, 4549, 335, 260, 8872, 28, 284, 5711, 282, 701, 1130, 260, 905, 12635, 260, 2121, 2330,
+        335, 8552, 30,
     ];
     assert_eq!(text.encode(plain, true).unwrap(), ids);
     assert_eq!(text.decode(&ids).unwrap(), plain);
     let question = [Message::new("user", "What is the capital of France?")];
-    let prompt = text
-        .chat_template()
-        .unwrap()
-        .render(&question, true)
-        .unwrap();
+    let prompt = text.chat_template().unwrap().render(&question, true).unwrap();
     assert_eq!(
         prompt,
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging \
@@ -61,9 +46,8 @@ fn smollm2_configuration_and_text() {
          <|im_start|>assistant\n"
     );
     let ids = [
-        1, 9690, 198, 2683, 359, 253, 5356, 5646, 11173, 3365, 3511, 308, 34519, 28, 7018, 411,
-        407, 19712, 8182, 2, 198, 1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1,
-        520, 9531, 198,
+        1, 9690, 198, 2683, 359, 253, 5356, 5646, 11173, 3365, 3511, 308, 34519, 28, 7018, 411, 407, 19712, 8182, 2,
+        198, 1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198,
     ];
     assert_eq!(text.encode(&prompt, true).unwrap(), ids);
 }
@@ -73,9 +57,7 @@ fn smollm2_configuration_and_text() {
 #[test]
 #[ignore = "needs PERMAFROST_SMOLLM2"]
 fn smollm2_weights() {
-    let tensors = ModelFile::open(&named_by("PERMAFROST_SMOLLM2"))
-        .unwrap()
-        .tensors;
+    let tensors = ModelFile::open(&named_by("PERMAFROST_SMOLLM2")).unwrap().tensors;
     for (name, wanted) in [
         ("model.embed_tokens.weight", -135714.74162721634),
         ("model.layers.0.self_attn.q_proj.weight", 396.45257568359375),
@@ -84,29 +66,15 @@ fn smollm2_weights() {
         ("model.norm.weight", 9372.55859375),
     ] {
         let values = tensors.read_f32(name).unwrap();
-        let sum: f64 = values
-            .iter()
-            .enumerate()
-            .map(|(index, &value)| f64::from(value) * (index % 17 + 1) as f64)
-            .sum();
-        assert!(
-            (sum - wanted).abs() <= 1e-6 * wanted.abs().max(1.0),
-            "{name}: {sum}"
-        );
+        let sum: f64 =
+            values.iter().enumerate().map(|(index, &value)| f64::from(value) * (index % 17 + 1) as f64).sum();
+        assert!((sum - wanted).abs() <= 1e-6 * wanted.abs().max(1.0), "{name}: {sum}");
     }
-    assert!(
-        tensors
-            .q8_0_blocks("model.embed_tokens.weight")
-            .unwrap()
-            .is_some()
-    );
+    assert!(tensors.q8_0_blocks("model.embed_tokens.weight").unwrap().is_some());
     for name in tensors.names() {
         tensors.read_f32(&name).unwrap();
     }
-    assert_eq!(
-        tensors.fingerprint().unwrap(),
-        tensors.fingerprint().unwrap()
-    );
+    assert_eq!(tensors.fingerprint().unwrap(), tensors.fingerprint().unwrap());
 }
 
 fn metadata(path: &Path) -> Result<Metadata, ModelError> {
@@ -122,22 +90,14 @@ fn published_tokenizer_vectors() {
         let path = folder.join(format!("ggml-vocab-{name}.gguf"));
         let parts = tokenizer::read_parts(&metadata(&path).unwrap()).unwrap();
         let model = TextModel::new(parts.build().unwrap(), SpecialTokens::default(), None);
-        let beside =
-            |ending: &str| std::fs::read_to_string(format!("{}.{ending}", path.display())).unwrap();
+        let beside = |ending: &str| std::fs::read_to_string(format!("{}.{ending}", path.display())).unwrap();
         let (texts, ids) = (beside("inp"), beside("out"));
         let texts: Vec<&str> = texts.split("\n__ggml_vocab_test__\n").collect();
         let ids: Vec<&str> = ids.lines().collect();
         assert!(texts.len() >= ids.len() && ids.len() >= 40, "{name}");
         for (text, ids) in texts.iter().zip(ids) {
-            let wanted: Vec<u32> = ids
-                .split_whitespace()
-                .map(|id| id.parse().unwrap())
-                .collect();
-            assert_eq!(
-                model.encode(text, true).unwrap(),
-                wanted,
-                "{name}: {text:?}"
-            );
+            let wanted: Vec<u32> = ids.split_whitespace().map(|id| id.parse().unwrap()).collect();
+            assert_eq!(model.encode(text, true).unwrap(), wanted, "{name}: {text:?}");
         }
     }
 }

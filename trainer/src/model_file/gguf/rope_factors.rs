@@ -21,11 +21,7 @@ pub(super) fn read(
     };
     let expected = vec![config.head_dim / 2];
     if info.shape != expected {
-        return Err(ModelError::TensorShape {
-            name: TABLE.into(),
-            expected,
-            found: info.shape.clone(),
-        });
+        return Err(ModelError::TensorShape { name: TABLE.into(), expected, found: info.shape.clone() });
     }
     let mut bytes = vec![0; info.bytes];
     file.read_at(info.start, &mut bytes)?;
@@ -46,29 +42,17 @@ pub(super) fn read(
 /// The parameters behind a table, or `None` when no parameters of this kind give it.
 fn from_table(table: &[f32], theta: f64) -> Option<Llama3Scaling> {
     let factor = table.iter().copied().fold(0.0, f32::max);
-    let scaling = Llama3Scaling {
-        factor: f64::from(factor),
-        low_freq: 1.0,
-        high_freq: 4.0,
-        original_positions: 8192.0,
-    };
+    let scaling =
+        Llama3Scaling { factor: f64::from(factor), low_freq: 1.0, high_freq: 4.0, original_positions: 8192.0 };
     let wanted = divisors(&scaling, theta, table.len());
-    let same = table
-        .iter()
-        .zip(wanted)
-        .all(|(&found, wanted)| (f64::from(found) - wanted).abs() <= 1e-4 * wanted);
+    let same = table.iter().zip(wanted).all(|(&found, wanted)| (f64::from(found) - wanted).abs() <= 1e-4 * wanted);
     same.then_some(scaling)
 }
 
 /// What each of `pairs` frequencies is divided by: wavelengths beyond `original/low` by the factor,
 /// those under `original/high` by 1, and between by the inverse of the blend of both.
 fn divisors(scaling: &Llama3Scaling, theta: f64, pairs: usize) -> Vec<f64> {
-    let Llama3Scaling {
-        factor,
-        low_freq,
-        high_freq,
-        original_positions,
-    } = *scaling;
+    let Llama3Scaling { factor, low_freq, high_freq, original_positions } = *scaling;
     (0..pairs)
         .map(|pair| {
             let wavelength = std::f64::consts::TAU * theta.powf(pair as f64 / pairs as f64);
@@ -89,12 +73,7 @@ mod tests {
     use super::*;
 
     fn llama_3_2() -> Llama3Scaling {
-        Llama3Scaling {
-            factor: 32.0,
-            low_freq: 1.0,
-            high_freq: 4.0,
-            original_positions: 8192.0,
-        }
+        Llama3Scaling { factor: 32.0, low_freq: 1.0, high_freq: 4.0, original_positions: 8192.0 }
     }
 
     fn table(scaling: &Llama3Scaling) -> Vec<f32> {
@@ -110,10 +89,7 @@ mod tests {
 
     #[test]
     fn a_table_of_other_parameters_is_refused() {
-        let other = Llama3Scaling {
-            original_positions: 4096.0,
-            ..llama_3_2()
-        };
+        let other = Llama3Scaling { original_positions: 4096.0, ..llama_3_2() };
         assert_eq!(from_table(&table(&other), 5e5), None);
         let mut damaged = table(&llama_3_2());
         damaged[40] = f32::NAN;

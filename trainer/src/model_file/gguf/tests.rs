@@ -21,20 +21,12 @@ fn configuration_and_names() {
             intermediate: 64,
             vocab: tokens().len(),
             norm_eps: 1e-5,
-            rope: Rope {
-                theta: 1e5,
-                scaling: None
-            },
+            rope: Rope { theta: 1e5, scaling: None },
             tied_head: true,
             max_positions: 128,
         }
     );
-    let mut wanted: Vec<String> = model
-        .config
-        .tensor_shapes()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
+    let mut wanted: Vec<String> = model.config.tensor_shapes().into_iter().map(|(name, _)| name).collect();
     wanted.sort();
     assert_eq!(model.tensors.names(), wanted);
     assert!(model.tensors.read_f32("lm_head.weight").is_err());
@@ -107,11 +99,7 @@ fn q8_0_blocks_are_handed_out_as_stored_in_canonical_order() {
         dequantise(Element::Q8_0, block, &mut dequantised);
         assert_eq!(dequantised, values[row * 32..][..32]);
     }
-    assert_eq!(
-        blocks[34 + 2],
-        2,
-        "row 1 of the canonical order is row 2 of the file"
-    );
+    assert_eq!(blocks[34 + 2], 2, "row 1 of the canonical order is row 2 of the file");
     let other = tensors.q8_0_blocks("model.norm.weight").unwrap();
     assert_eq!(other, None);
 
@@ -131,11 +119,7 @@ fn fingerprint_follows_the_weights_and_nothing_else() {
     let sound = print(&Built::sound());
     assert_eq!(sound.len(), 64);
     let mut renamed = Built::sound();
-    renamed.set(
-        "general.name",
-        super::built::STRING,
-        super::built::text("x"),
-    );
+    renamed.set("general.name", super::built::STRING, super::built::text("x"));
     renamed.tensors.reverse();
     assert_eq!(print(&renamed), sound);
     let mut other = Built::sound();
@@ -255,9 +239,8 @@ fn dequantised_values_equal_the_reference() {
         ),
     ] {
         let (size, count) = (element.block_bytes(), element.block_values());
-        let mut bytes: Vec<u8> = (0..2 * size as u32)
-            .map(|index| ((index * index * 7 + index * 37 + 11) % 251) as u8)
-            .collect();
+        let mut bytes: Vec<u8> =
+            (0..2 * size as u32).map(|index| ((index * index * 7 + index * 37 + 11) % 251) as u8).collect();
         for block in 0..2 {
             let mut put = |at: usize, value: f32| {
                 let at = block * size + at;
@@ -272,16 +255,9 @@ fn dequantised_values_equal_the_reference() {
         let mut values = vec![0.0; 2 * count];
         dequantise(element, &bytes, &mut values);
         let places = [0, 1, 17, 31, 33, count, 2 * count - 20, 2 * count - 1];
-        assert_eq!(
-            places.map(|place| f64::from(values[place])),
-            wanted,
-            "{element:?}"
-        );
-        let found: f64 = values
-            .iter()
-            .enumerate()
-            .map(|(index, &value)| f64::from(value) * (index % 17 + 1) as f64)
-            .sum();
+        assert_eq!(places.map(|place| f64::from(values[place])), wanted, "{element:?}");
+        let found: f64 =
+            values.iter().enumerate().map(|(index, &value)| f64::from(value) * (index % 17 + 1) as f64).sum();
         assert_eq!(found, sum, "{element:?}");
     }
 }

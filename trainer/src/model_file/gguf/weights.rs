@@ -33,43 +33,26 @@ impl GgufWeights {
                 (name, info.clone())
             })
             .collect();
-        GgufWeights {
-            file,
-            tensors,
-            head_dim: config.head_dim,
-            fingerprint: OnceLock::new(),
-        }
+        GgufWeights { file, tensors, head_dim: config.head_dim, fingerprint: OnceLock::new() }
     }
 
     fn info(&self, name: &str) -> Result<&TensorInfo, ModelError> {
-        self.tensors
-            .get(name)
-            .ok_or_else(|| ModelError::TensorMissing { name: name.into() })
+        self.tensors.get(name).ok_or_else(|| ModelError::TensorMissing { name: name.into() })
     }
 
     /// Calls `take` with every stored row and the index the row has in canonical order.
-    fn rows(
-        &self,
-        name: &str,
-        info: &TensorInfo,
-        mut take: impl FnMut(usize, &[u8]),
-    ) -> Result<(), ModelError> {
+    fn rows(&self, name: &str, info: &TensorInfo, mut take: impl FnMut(usize, &[u8])) -> Result<(), ModelError> {
         let row_bytes = info.bytes / rows_of(info);
         let rotary = names::is_rotary(name);
         let mut row = 0;
-        self.file
-            .stream(info.start, info.bytes, row_bytes, |piece| {
-                for bytes in piece.chunks_exact(row_bytes) {
-                    let place = if rotary {
-                        names::half_split_row(row, self.head_dim)
-                    } else {
-                        row
-                    };
-                    take(place, bytes);
-                    row += 1;
-                }
-                Ok(())
-            })
+        self.file.stream(info.start, info.bytes, row_bytes, |piece| {
+            for bytes in piece.chunks_exact(row_bytes) {
+                let place = if rotary { names::half_split_row(row, self.head_dim) } else { row };
+                take(place, bytes);
+                row += 1;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -134,9 +117,6 @@ impl TensorSource for GgufWeights {
                 Ok(())
             })?;
         }
-        Ok(self
-            .fingerprint
-            .get_or_init(|| fingerprint.finish())
-            .clone())
+        Ok(self.fingerprint.get_or_init(|| fingerprint.finish()).clone())
     }
 }

@@ -35,7 +35,8 @@ fn wide(values: &[f32]) -> Vec<f64> {
 fn case(spans: &[Range<usize>]) -> (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>) {
     let tokens = spans.last().unwrap().end;
     let width = tokens * SHAPE.head_dim;
-    let scaled = |seed, heads: usize| -> Vec<f32> { test_values(seed, heads * width).iter().map(|v| 3.0 * v).collect() };
+    let scaled =
+        |seed, heads: usize| -> Vec<f32> { test_values(seed, heads * width).iter().map(|v| 3.0 * v).collect() };
     let (q, k, v) = (scaled(1, SHAPE.heads), scaled(2, SHAPE.kv_heads), scaled(3, SHAPE.kv_heads));
     let (mut out, mut log_sum) = (vec![0.0; q.len()], vec![0.0; SHAPE.heads * tokens]);
     attention_forward(SHAPE, &q, &k, &v, spans, &mut out, &mut log_sum);
@@ -60,15 +61,7 @@ fn backward_agrees_with_finite_differences() {
     let mut attended = vec![0.0; out.len()];
     crate::nodes::rope::join_heads(&out, tokens, dim, &mut attended);
     let (mut dq, mut dk, mut dv) = (vec![1.0; q.len()], vec![1.0; k.len()], vec![1.0; v.len()]);
-    attention_backward(
-        SHAPE,
-        (&q, &k, &v),
-        &attended,
-        &log_sum,
-        &d_out,
-        &spans,
-        (&mut dq, &mut dk, &mut dv),
-    );
+    attention_backward(SHAPE, (&q, &k, &v), &attended, &log_sum, &d_out, &spans, (&mut dq, &mut dk, &mut dv));
     let inputs = [wide(&q), wide(&k), wide(&v)];
     let value = |inputs: &[Vec<f64>; 3]| -> f64 {
         plain(&inputs[0], &inputs[1], &inputs[2], &spans).iter().zip(&d_out).map(|(o, d)| o * f64::from(*d)).sum()
