@@ -79,7 +79,9 @@ pub enum AdapterError {
         what: String,
     },
     /// A tensor for a projection the base has not.
-    #[error("adapter tensor `{tensor}` {shape:?} has no place in this base model: the adapter was made for another base")]
+    #[error(
+        "adapter tensor `{tensor}` {shape:?} has no place in this base model: the adapter was made for another base"
+    )]
     NoPlace {
         /// Name in the file.
         tensor: String,
@@ -87,7 +89,9 @@ pub enum AdapterError {
         shape: Vec<usize>,
     },
     /// A tensor does not fit the base.
-    #[error("adapter tensor `{tensor}` is {found:?}, this base model needs {expected:?}: the adapter was made for another base")]
+    #[error(
+        "adapter tensor `{tensor}` is {found:?}, this base model needs {expected:?}: the adapter was made for another base"
+    )]
     Shape {
         /// Name in the file.
         tensor: String,
@@ -201,7 +205,8 @@ impl Adapter {
             put("A", vec![rank, shape.input], &self.values[pair.a.clone()]);
             put("B", vec![shape.out, rank], &self.values[pair.b.clone()]);
         }
-        let views = bytes.iter().map(|(name, (shape, raw))| Ok((name, TensorView::new(Dtype::F32, shape.clone(), raw)?)));
+        let views =
+            bytes.iter().map(|(name, (shape, raw))| Ok((name, TensorView::new(Dtype::F32, shape.clone(), raw)?)));
         let views = views.collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
         safetensors::serialize(views, Some([("format".to_owned(), "pt".to_owned())].into()))
     }
@@ -209,7 +214,11 @@ impl Adapter {
 
 /// Whole numbers without a fraction, as PEFT writes them.
 fn number(value: f32) -> Value {
-    if value.fract() == 0.0 && value.abs() < 1e9 && value != 0.0 { json!(value as i64) } else { json!(f64::from(value)) }
+    if value.fract() == 0.0 && value.abs() < 1e9 && value != 0.0 {
+        json!(value as i64)
+    } else {
+        json!(f64::from(value))
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, AdapterError> {
@@ -234,8 +243,18 @@ fn check_config(path: &Path, config: &Value) -> Result<(usize, f32, f32), Adapte
         _ => false,
     };
     let switches = [
-        "use_dora", "use_rslora", "use_qalora", "use_bdlora", "lora_bias", "fan_in_fan_out", "rank_pattern",
-        "alpha_pattern", "modules_to_save", "layer_replication", "trainable_token_indices", "target_parameters",
+        "use_dora",
+        "use_rslora",
+        "use_qalora",
+        "use_bdlora",
+        "lora_bias",
+        "fan_in_fan_out",
+        "rank_pattern",
+        "alpha_pattern",
+        "modules_to_save",
+        "layer_replication",
+        "trainable_token_indices",
+        "target_parameters",
     ];
     for switch in switches {
         if let Some(value) = config.get(switch).filter(|value| !plain(value)) {
@@ -272,9 +291,11 @@ fn fill(
     };
     let mut found: BTreeMap<(String, bool), (&str, TensorView<'_>)> = BTreeMap::new();
     for name in tensors.names() {
-        let damaged = |e: safetensors::SafeTensorError| AdapterError::Damaged { path: path.to_owned(), what: e.to_string() };
+        let damaged =
+            |e: safetensors::SafeTensorError| AdapterError::Damaged { path: path.to_owned(), what: e.to_string() };
         let view = tensors.tensor(name).map_err(damaged)?;
-        let key = place(name).ok_or_else(|| AdapterError::NoPlace { tensor: name.to_owned(), shape: view.shape().to_vec() })?;
+        let key = place(name)
+            .ok_or_else(|| AdapterError::NoPlace { tensor: name.to_owned(), shape: view.shape().to_vec() })?;
         found.insert(key, (name, view));
     }
     let adapted = |shape: &&ProjectionShape| found.keys().any(|(name, _)| *name == shape.name);
@@ -284,10 +305,8 @@ fn fill(
     }
     let mut adapter = Adapter::zeros(shapes, rank, alpha, dropout);
     for pair in adapter.pairs().to_vec() {
-        let parts = [
-            (true, vec![rank, pair.shape.input], pair.a.clone()),
-            (false, vec![pair.shape.out, rank], pair.b.clone()),
-        ];
+        let parts =
+            [(true, vec![rank, pair.shape.input], pair.a.clone()), (false, vec![pair.shape.out, rank], pair.b.clone())];
         for (is_a, expected, at) in parts {
             let key = (pair.shape.name.clone(), is_a);
             let part = if is_a { "lora_A" } else { "lora_B" };

@@ -1,13 +1,13 @@
 //! The Llama architecture: embedding, decoder layers, final norm, tied or untied head.
 
+use super::ArchitectureError;
 use super::batch::{BatchLoss, Segment, Sequence, StepOptions};
 use super::cache::KvCache;
-use super::layer::Layer;
+use super::layer::{Inner, Layer};
 use super::load;
 use super::pass::Pass;
 use super::tape::{Activations, LayerTape};
 use super::targets::{check_batch, check_tokens, spans, targets};
-use super::ArchitectureError;
 use crate::adapter::{Adapter, AdapterGrads, ProjectionShape};
 use crate::model_file::{ModelConfig, ModelFile};
 use crate::nodes::{
@@ -114,12 +114,7 @@ impl Llama {
         let (rows, wanted) = targets(batch, &pass.spans);
         let normed = self.normed_rows(&x, &rows).1;
         let sum_nll = head_loss_and_grad(self.head(), &normed, &wanted, None);
-        Ok(BatchLoss {
-            sum_nll,
-            targets: wanted.len(),
-            npu_seconds: pass.npu_seconds,
-            inputs_embeds_grad: None,
-        })
+        Ok(BatchLoss { sum_nll, targets: wanted.len(), npu_seconds: pass.npu_seconds, inputs_embeds_grad: None })
     }
 
     /// Logits of every token, `[tokens, vocab]`, sequences one after the other.
@@ -194,8 +189,8 @@ impl Llama {
             let qkv = layer.project(&mut pass, &x)?;
             cache.append(layer.index, &qkv.k, &qkv.v);
             let heads = cache.attend(layer.index, layer.attention, &qkv.q, segments, &pass.spans);
-            let (_, _, x_mid) = layer.leave_attention(&mut pass, &x, &heads)?;
-            let (gate, up, _) = layer.enter_mlp(&mut pass, &x_mid)?;
+            let x_mid = layer.leave_attention(&mut pass, &x, &heads)?.x_mid;
+            let Inner { gate, up, .. } = layer.enter_mlp(&mut pass, &x_mid)?;
             x = layer.leave_mlp(&mut pass, &x_mid, &gate, &up)?.0;
         }
         cache.commit(pass.tokens);

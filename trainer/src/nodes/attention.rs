@@ -95,7 +95,12 @@ pub fn attend(shape: AttentionShape, queries: &[f32], pieces: &[Visible<'_>], ou
 }
 
 /// Cuts a head-major buffer into `[head][span]` pieces of `width` elements a token.
-pub(crate) fn cut<'a>(buffer: &'a mut [f32], tokens: usize, width: usize, spans: &[Range<usize>]) -> Vec<Vec<&'a mut [f32]>> {
+pub(crate) fn cut<'a>(
+    buffer: &'a mut [f32],
+    tokens: usize,
+    width: usize,
+    spans: &[Range<usize>],
+) -> Vec<Vec<&'a mut [f32]>> {
     let heads = buffer.chunks_exact_mut((tokens * width).max(1));
     let pieces = |head: &'a mut [f32]| {
         let mut rest = head;

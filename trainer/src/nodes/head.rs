@@ -130,9 +130,8 @@ mod tests {
             hidden.chunks(width).map(|h| weights.chunks(width).map(|w| entry(h, w)).collect()).collect()
         };
         let log_prob = |row: &[f64], t: u32| row[t as usize] - row.iter().map(|l| l.exp()).sum::<f64>().ln();
-        let loss = |hidden: &[f64]| -> f64 {
-            logits(hidden).iter().zip(targets).map(|(row, t)| -log_prob(row, t)).sum()
-        };
+        let loss =
+            |hidden: &[f64]| -> f64 { logits(hidden).iter().zip(targets).map(|(row, t)| -log_prob(row, t)).sum() };
         let wide: Vec<f64> = hidden.iter().map(|&v| v.into()).collect();
         let mut grads = vec![9.0; hidden.len()];
         let found = head_loss_and_grad(&table, &hidden, &targets, Some((0.5, &mut grads)));

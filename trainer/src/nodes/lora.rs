@@ -182,7 +182,9 @@ mod tests {
             for t in 0..ROWS {
                 let low: Vec<f64> = (0..3)
                     .map(|r| {
-                        let at = |i| values[pair.a.start + r * INPUT + i] * x[t * INPUT + i] * f64::from(mask[t * INPUT + i]);
+                        let at = |i| {
+                            values[pair.a.start + r * INPUT + i] * x[t * INPUT + i] * f64::from(mask[t * INPUT + i])
+                        };
                         (0..INPUT).map(at).sum()
                     })
                     .collect();

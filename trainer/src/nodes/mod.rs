@@ -15,8 +15,10 @@ mod rms_norm;
 mod rope;
 mod swiglu;
 
+pub(crate) use attention::cut;
 pub use attention::{AttentionShape, Visible, attend, attention_backward, attention_cost, attention_forward};
 pub use cost::Cost;
+pub(crate) use dropout::unit;
 pub use dropout::{DropoutKey, mix};
 pub use embedding::EmbeddingTable;
 pub use exp::{exp, sigmoid};
@@ -27,6 +29,4 @@ pub use reduce::{dot, sum_of_squares};
 pub use rms_norm::{rms_norm, rms_norm_backward, rms_norm_cost};
 pub use rope::Rotation;
 pub(crate) use rope::{inverse_frequencies, join_heads, split_heads};
-pub(crate) use attention::cut;
-pub(crate) use dropout::unit;
 pub use swiglu::{swiglu, swiglu_backward, swiglu_cost};

@@ -73,9 +73,8 @@ mod tests {
         let start = test_values(4, rows * width);
         let mut dx = start.clone();
         rms_norm_backward(&x, &w, eps, &dy, &mut dx);
-        let value = |x: &[f64]| -> f64 {
-            plain(x, &w, eps.into()).iter().zip(&dy).map(|(y, d)| y * f64::from(*d)).sum()
-        };
+        let value =
+            |x: &[f64]| -> f64 { plain(x, &w, eps.into()).iter().zip(&dy).map(|(y, d)| y * f64::from(*d)).sum() };
         for i in 0..x.len() {
             let mut moved = wide.clone();
             moved[i] += 1e-5;

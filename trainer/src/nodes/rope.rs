@@ -129,7 +129,8 @@ mod tests {
         let (mut y, mut dx) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         rotation.forward(&x, &mut y);
         rotation.backward(&g, &mut dx);
-        let product = |a: &[f32], b: &[f32]| -> f64 { a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum() };
+        let product =
+            |a: &[f32], b: &[f32]| -> f64 { a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum() };
         assert!((product(&y, &g) - product(&x, &dx)).abs() < 1e-5);
         // A rotation keeps lengths.
         assert!((product(&y, &y) - product(&x, &x)).abs() < 1e-4);

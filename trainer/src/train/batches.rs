@@ -32,7 +32,7 @@ impl<'a> Batches<'a> {
 
     /// Steps of the whole run.
     pub fn total_steps(&self) -> usize {
-        self.options.steps.unwrap_or(self.options.epochs * self.steps_per_epoch())
+        self.options.steps.unwrap_or(self.options.epochs.saturating_mul(self.steps_per_epoch()))
     }
 
     /// Rows of step `step`, counted from 0.
@@ -108,7 +108,8 @@ mod tests {
         let (samples, options) = (samples(10), options());
         let mut batches = Batches::new(&samples, &options);
         assert_eq!(batches.total_steps(), 3);
-        let mut epoch = |e: usize| -> Vec<usize> { (3 * e..3 * e + 3).flat_map(|s| batches.step(s)).map(|s| s.line).collect() };
+        let mut epoch =
+            |e: usize| -> Vec<usize> { (3 * e..3 * e + 3).flat_map(|s| batches.step(s)).map(|s| s.line).collect() };
         let (first, second) = (epoch(0), epoch(1));
         assert_ne!(first, second);
         assert_eq!(epoch(0), first);

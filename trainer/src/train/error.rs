@@ -15,7 +15,9 @@ pub enum TrainError {
     #[error("there is nothing to do: ask for at least one step or epoch")]
     NoSteps,
     /// A step none of whose rows has a target.
-    #[error("step {step} has no target: every label of its rows (lines {lines}) is -100; drop these rows or take more rows a step")]
+    #[error(
+        "step {step} has no target: every label of its rows (lines {lines}) is -100; drop these rows or take more rows a step"
+    )]
     NoTarget {
         /// The step, counted from 0.
         step: usize,

@@ -20,7 +20,9 @@ impl Progress {
         let terminal = std::io::stderr().is_terminal();
         let bar = (shown && terminal).then(|| {
             let bar = ProgressBar::new(total as u64);
-            if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} steps, {msg}, {eta} left") {
+            if let Ok(style) =
+                ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} steps, {msg}, {eta} left")
+            {
                 bar.set_style(style);
             }
             bar.set_message("first step");
@@ -41,7 +43,7 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_message(text);
             bar.inc(1);
-        } else if self.every.is_some_and(|every| (metrics.step + 1) % every == 0 || metrics.step == 0) {
+        } else if self.every.is_some_and(|every| (metrics.step + 1).is_multiple_of(every) || metrics.step == 0) {
             eprintln!("step {}/{}: {text}", metrics.step + 1, self.total);
         }
     }

@@ -116,7 +116,13 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         for (what, value) in [("loss", loss), ("gradient's norm", grad_norm)] {
             if !value.is_finite() {
                 progress.finish();
-                return Err(TrainError::NotFinite { step, what, value, lines: lines(&rows), saved: saved(saved_at, &report) });
+                return Err(TrainError::NotFinite {
+                    step,
+                    what,
+                    value,
+                    lines: lines(&rows),
+                    saved: saved(saved_at, &report),
+                });
             }
         }
         let lr = learning_rate.at(step);
@@ -144,7 +150,7 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         report.seconds += seconds;
         report.npu_seconds += npu_seconds;
         report.metrics.push(metrics);
-        if options.save_every.is_some_and(|every| every > 0 && report.steps % every == 0) {
+        if options.save_every.is_some_and(|every| every > 0 && report.steps.is_multiple_of(every)) {
             adapter.save(&report.adapter, run.base)?;
             saved_at = Some(report.steps);
         }

@@ -27,7 +27,11 @@ fn same_bits(device: DeviceKind, precision: Precision) {
                     let (bits, expected) = first.get_or_insert_with(|| (loss.sum_nll.to_bits(), grads.clone()));
                     assert_eq!(loss.sum_nll.to_bits(), *bits, "{}: loss", case.name);
                     let equal = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
-                    assert!(grads.values.iter().zip(&expected.values).all(equal), "{}: {activations:?} {overlap}", case.name);
+                    assert!(
+                        grads.values.iter().zip(&expected.values).all(equal),
+                        "{}: {activations:?} {overlap}",
+                        case.name
+                    );
                 }
             }
         }
