@@ -10,49 +10,20 @@ struct Variant {
     flags: &'static [&'static str],
 }
 
-const CHECKED: Variant = Variant {
-    name: "checked",
-    switch: "PF_MODEL_CHECKED",
-    flags: &[],
-};
-const PORTABLE: Variant = Variant {
-    name: "portable",
-    switch: "PF_MODEL_FAST",
-    flags: &[],
-};
-const AVX2: Variant = Variant {
-    name: "avx2",
-    switch: "PF_MODEL_FAST",
-    flags: &["-mavx2", "-mfma", "-mf16c"],
-};
+const CHECKED: Variant = Variant { name: "checked", switch: "PF_MODEL_CHECKED", flags: &[] };
+const PORTABLE: Variant = Variant { name: "portable", switch: "PF_MODEL_FAST", flags: &[] };
+const AVX2: Variant = Variant { name: "avx2", switch: "PF_MODEL_FAST", flags: &["-mavx2", "-mfma", "-mf16c"] };
 const AVX512: Variant = Variant {
     name: "avx512",
     switch: "PF_MODEL_FAST",
-    flags: &[
-        "-mavx512f",
-        "-mavx512bw",
-        "-mavx512dq",
-        "-mavx512vl",
-        "-mavx2",
-        "-mfma",
-        "-mf16c",
-    ],
+    flags: &["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-mf16c"],
 };
-const NEON: Variant = Variant {
-    name: "neon",
-    switch: "PF_MODEL_FAST",
-    flags: &[],
-};
+const NEON: Variant = Variant { name: "neon", switch: "PF_MODEL_FAST", flags: &[] };
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!(
-        "cargo::rerun-if-changed={}",
-        kernel_gen::device_dir().display()
-    );
-    for file in
-        kernel_gen::device_files().unwrap_or_else(|error| stop(&format!("device library: {error}")))
-    {
+    println!("cargo::rerun-if-changed={}", kernel_gen::device_dir().display());
+    for file in kernel_gen::device_files().unwrap_or_else(|error| stop(&format!("device library: {error}"))) {
         println!("cargo::rerun-if-changed={}", file.display());
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_else(|| stop("cargo sets OUT_DIR")));
@@ -83,19 +54,13 @@ fn kernels() -> String {
         }
     }
     if !refused.is_empty() {
-        stop(&format!(
-            "the kernel library does not pass the verifier:{refused}"
-        ));
+        stop(&format!("the kernel library does not pass the verifier:{refused}"));
     }
     kernel_gen::emit_library(&verified)
 }
 
 fn compile(out: &Path, variant: &Variant) {
-    let Variant {
-        name,
-        switch,
-        flags,
-    } = variant;
+    let Variant { name, switch, flags } = variant;
     let unit = out.join(format!("model_{name}.c"));
     write(
         &unit,
@@ -104,17 +69,9 @@ fn compile(out: &Path, variant: &Variant) {
         ),
     );
     let mut build = cc::Build::new();
-    build
-        .file(&unit)
-        .include(kernel_gen::device_dir())
-        .include(out)
-        .opt_level(3)
-        .std("c11");
+    build.file(&unit).include(kernel_gen::device_dir()).include(out).opt_level(3).std("c11");
     // Contraction would round a product and a sum once instead of twice, and bits would depend on the instruction set.
-    build
-        .flag("-ffp-contract=off")
-        .flag("-fno-math-errno")
-        .flag("-Wno-unused-function");
+    build.flag("-ffp-contract=off").flag("-fno-math-errno").flag("-Wno-unused-function");
     for flag in *flags {
         build.flag(flag);
     }

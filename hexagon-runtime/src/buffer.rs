@@ -18,9 +18,7 @@ pub(crate) struct AlignedBytes {
 impl AlignedBytes {
     /// At least `bytes` zero bytes.
     pub fn zeroed(bytes: usize) -> Self {
-        AlignedBytes {
-            lines: vec![Line::zeroed(); bytes.div_ceil(VECTOR_BYTES)],
-        }
+        AlignedBytes { lines: vec![Line::zeroed(); bytes.div_ceil(VECTOR_BYTES)] }
     }
 
     /// Grows to at least `bytes`; never shrinks, so a reused buffer stops allocating.

@@ -23,11 +23,7 @@ pub struct RuntimeBuilder {
 impl RuntimeBuilder {
     /// No weight yet.
     pub fn new(config: RuntimeConfig) -> RuntimeBuilder {
-        RuntimeBuilder {
-            config,
-            projections: Vec::new(),
-            names: HashSet::new(),
-        }
+        RuntimeBuilder { config, projections: Vec::new(), names: HashSet::new() }
     }
 
     /// Makes a weight of `out` × `in_` resident in the configured precision; `data` is not needed afterwards.
@@ -43,19 +39,10 @@ impl RuntimeBuilder {
         data: WeightData<'_>,
     ) -> Result<ProjectionId, RuntimeError> {
         if !self.names.insert(name.to_owned()) {
-            return Err(RuntimeError::DuplicateProjection {
-                name: name.to_owned(),
-            });
+            return Err(RuntimeError::DuplicateProjection { name: name.to_owned() });
         }
-        let Resident { weight, misfit } =
-            Weight::resident(name, out, in_, data, self.config.precision)?;
-        self.projections.push(Projection {
-            name: name.to_owned(),
-            out,
-            in_,
-            weight,
-            misfit,
-        });
+        let Resident { weight, misfit } = Weight::resident(name, out, in_, data, self.config.precision)?;
+        self.projections.push(Projection { name: name.to_owned(), out, in_, weight, misfit });
         Ok(ProjectionId(self.projections.len() - 1))
     }
 
@@ -65,11 +52,7 @@ impl RuntimeBuilder {
     /// A configuration that cannot work, or threads that cannot be started. A kernel that fails its check is no error:
     /// its projection runs on the CPU and the plan table says why.
     pub fn start(self) -> Result<Runtime, RuntimeError> {
-        let RuntimeBuilder {
-            config,
-            projections,
-            ..
-        } = self;
+        let RuntimeBuilder { config, projections, .. } = self;
         check_config(&config)?;
         let projections: Arc<[Projection]> = projections.into();
         let DeviceKind::Model { checked } = config.device else {
@@ -82,36 +65,16 @@ impl RuntimeBuilder {
             Some(path) => Variant::Loaded(LoadedModel::open(path)?),
             None => Variant::select(checked),
         };
-        let pool = ModelPool::open(
-            variant,
-            config.threads,
-            config.vtcm_bytes,
-            config.overflow,
-        )?;
+        let pool = ModelPool::open(variant, config.threads, config.vtcm_bytes, config.overflow)?;
         let mut npu = Npu::new(pool);
         if config.startup_check {
-            let bucket_products = if checked {
-                CHECKED_PRODUCTS
-            } else {
-                FAST_PRODUCTS
-            };
-            let effort = Effort {
-                bucket_products,
-                threads: config.threads,
-            };
+            let bucket_products = if checked { CHECKED_PRODUCTS } else { FAST_PRODUCTS };
+            let effort = Effort { bucket_products, threads: config.threads };
             startup_check::check(&mut npu, &projections, &mut routes, &effort);
         }
         let table = PlanTable::new(&projections, &routes, config.vtcm_bytes);
         let hash = planner::hash(&projections, &routes);
-        let engine = Engine::new(
-            projections.clone(),
-            config.threads,
-            Some(Routed {
-                npu,
-                routes,
-                faults,
-            }),
-        );
+        let engine = Engine::new(projections.clone(), config.threads, Some(Routed { npu, routes, faults }));
         Runtime::start(projections, table, hash, engine)
     }
 }
@@ -122,11 +85,7 @@ const FAST_PRODUCTS: usize = 500_000_000;
 const CHECKED_PRODUCTS: usize = 10_000_000;
 
 fn check_config(config: &RuntimeConfig) -> Result<(), RuntimeError> {
-    let bad = |what: &str| {
-        Err(RuntimeError::BadConfig {
-            what: what.to_owned(),
-        })
-    };
+    let bad = |what: &str| Err(RuntimeError::BadConfig { what: what.to_owned() });
     if config.threads == 0 {
         return bad("0 threads cannot compute: set --threads to at least 1");
     }
@@ -135,9 +94,7 @@ fn check_config(config: &RuntimeConfig) -> Result<(), RuntimeError> {
             return Err(RuntimeError::PrecisionNeedsCpu);
         }
         if config.token_buckets.is_empty() || config.token_buckets.contains(&0) {
-            return bad(
-                "the planner needs at least one token bucket, and none of 0 tokens: set token_buckets",
-            );
+            return bad("the planner needs at least one token bucket, and none of 0 tokens: set token_buckets");
         }
     }
     Ok(())

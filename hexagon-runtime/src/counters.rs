@@ -28,16 +28,8 @@ pub struct Counters {
 impl Counters {
     pub(crate) fn answered_by_device(&mut self, direction: Direction, precision: Precision) {
         let (total, f16, q8) = match direction {
-            Direction::Forward => (
-                &mut self.forward,
-                &mut self.forward_f16,
-                &mut self.forward_q8,
-            ),
-            Direction::InputGrad => (
-                &mut self.input_grad,
-                &mut self.input_grad_f16,
-                &mut self.input_grad_q8,
-            ),
+            Direction::Forward => (&mut self.forward, &mut self.forward_f16, &mut self.forward_q8),
+            Direction::InputGrad => (&mut self.input_grad, &mut self.input_grad_f16, &mut self.input_grad_q8),
         };
         *total += 1;
         match precision {

@@ -28,12 +28,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub fn new(projections: Arc<[Projection]>, threads: usize, routed: Option<Routed>) -> Engine {
-        Engine {
-            projections,
-            float_path: FloatPath::new(threads),
-            routed,
-            counters: Counters::default(),
-        }
+        Engine { projections, float_path: FloatPath::new(threads), routed, counters: Counters::default() }
     }
 
     /// Answers all rows of `buffer`.
@@ -47,29 +42,13 @@ impl Engine {
         if rows == 0 {
             return Ok(());
         }
-        let Engine {
-            projections,
-            float_path,
-            routed,
-            counters,
-        } = self;
+        let Engine { projections, float_path, routed, counters } = self;
         let projection = &projections[index];
         let mut on_cpu = |buffer: &mut RequestBuffer, first, rows| {
             let (input, output) = buffer.float_rows(first, rows);
-            float_path.run(
-                &projection.weight,
-                (projection.out, projection.in_),
-                direction,
-                input,
-                output,
-            );
+            float_path.run(&projection.weight, (projection.out, projection.in_), direction, input, output);
         };
-        let Some(Routed {
-            npu,
-            routes,
-            faults,
-        }) = routed
-        else {
+        let Some(Routed { npu, routes, faults }) = routed else {
             counters.cpu_requests += 1;
             on_cpu(buffer, 0, rows);
             return Ok(());
@@ -90,11 +69,9 @@ impl Engine {
                 Ok(())
             }
             // A trap is a wrong kernel: going on would hide what the checked model is for.
-            Err(DeviceFault::Trapped(fault)) => Err(RuntimeError::Trapped {
-                name: projection.name.clone(),
-                direction,
-                fault,
-            }),
+            Err(DeviceFault::Trapped(fault)) => {
+                Err(RuntimeError::Trapped { name: projection.name.clone(), direction, fault })
+            }
             Err(fault) => {
                 tracing::warn!(projection = projection.name, %direction, %fault, "the CPU answers this request");
                 counters.fallbacks += 1;

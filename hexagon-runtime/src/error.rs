@@ -35,9 +35,7 @@ pub enum RuntimeError {
         unit: &'static str,
     },
     /// NaN or Inf in a weight.
-    #[error(
-        "weight of {name} is {value} at row {row}, column {column}: the model file is damaged, fetch it again"
-    )]
+    #[error("weight of {name} is {value} at row {row}, column {column}: the model file is damaged, fetch it again")]
     WeightNotFinite {
         /// Projection.
         name: String,
@@ -65,9 +63,7 @@ pub enum RuntimeError {
         reason: String,
     },
     /// F32 weights on the NPU.
-    #[error(
-        "precision f32 runs on the CPU device only: choose --device cpu, or --precision f16 or q8"
-    )]
+    #[error("precision f32 runs on the CPU device only: choose --device cpu, or --precision f16 or q8")]
     PrecisionNeedsCpu,
     /// A configuration value that cannot work.
     #[error("{what}")]
@@ -152,9 +148,7 @@ pub enum RuntimeError {
         diagnostics: String,
     },
     /// The device could not be opened.
-    #[error(
-        "the functional model could not reserve {vtcm_bytes} bytes of VTCM: free memory or use fewer --threads"
-    )]
+    #[error("the functional model could not reserve {vtcm_bytes} bytes of VTCM: free memory or use fewer --threads")]
     DeviceOpen {
         /// Size wanted.
         vtcm_bytes: u32,
@@ -166,8 +160,6 @@ pub enum RuntimeError {
         reason: String,
     },
     /// The service thread ended.
-    #[error(
-        "the runtime's service thread ended early; its panic message is above, please report it"
-    )]
+    #[error("the runtime's service thread ended early; its panic message is above, please report it")]
     ServiceStopped,
 }

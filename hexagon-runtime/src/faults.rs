@@ -9,7 +9,7 @@ pub struct Faults {
     /// A projection whose name contains one of these is treated as unsupported by the device.
     pub unsupported: Vec<String>,
     /// (name part, row): that row of every request to a matching projection is sent with a scale 2^8 too large, so
-    /// that it overflows and the retry rule brings it back.
+    /// that it overflows and the retry rule brings it back (a zero row stays zero). Rows count within one submit.
     pub overflow_rows: Vec<(String, usize)>,
 }
 
@@ -20,23 +20,13 @@ impl Faults {
     /// [`RuntimeError::BadFaults`] names the part that is not understood.
     pub fn parse(text: &str) -> Result<Faults, RuntimeError> {
         let mut faults = Faults::default();
-        for part in text
-            .split(';')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-        {
-            let bad = || RuntimeError::BadFaults {
-                part: part.to_owned(),
-            };
+        for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            let bad = || RuntimeError::BadFaults { part: part.to_owned() };
             match part.split_once('=').ok_or_else(bad)? {
-                ("unsupported", name) if !name.is_empty() => {
-                    faults.unsupported.push(name.to_owned())
-                }
+                ("unsupported", name) if !name.is_empty() => faults.unsupported.push(name.to_owned()),
                 ("overflow", spec) => {
                     let (name, row) = spec.rsplit_once(':').ok_or_else(bad)?;
-                    faults
-                        .overflow_rows
-                        .push((name.to_owned(), row.parse().map_err(|_| bad())?));
+                    faults.overflow_rows.push((name.to_owned(), row.parse().map_err(|_| bad())?));
                 }
                 _ => return Err(bad()),
             }
@@ -55,21 +45,12 @@ impl Faults {
     }
 
     pub(crate) fn makes_unsupported(&self, name: &str) -> Option<&str> {
-        self.unsupported
-            .iter()
-            .map(String::as_str)
-            .find(|part| name.contains(part))
+        self.unsupported.iter().map(String::as_str).find(|part| name.contains(part))
     }
 
     /// Rows of `name` to overflow.
-    pub(crate) fn overflow_rows_of<'a>(
-        &'a self,
-        name: &'a str,
-    ) -> impl Iterator<Item = usize> + 'a {
-        self.overflow_rows
-            .iter()
-            .filter(move |(part, _)| name.contains(part.as_str()))
-            .map(|(_, row)| *row)
+    pub(crate) fn overflow_rows_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        self.overflow_rows.iter().filter(move |(part, _)| name.contains(part.as_str())).map(|(_, row)| *row)
     }
 }
 
@@ -79,31 +60,16 @@ mod tests {
 
     #[test]
     fn parses_both_kinds() {
-        let faults =
-            Faults::parse("unsupported=down_proj; overflow=layers.3.mlp.up_proj:17").unwrap();
-        assert_eq!(
-            faults.makes_unsupported("model.layers.0.mlp.down_proj"),
-            Some("down_proj")
-        );
+        let faults = Faults::parse("unsupported=down_proj; overflow=layers.3.mlp.up_proj:17").unwrap();
+        assert_eq!(faults.makes_unsupported("model.layers.0.mlp.down_proj"), Some("down_proj"));
         assert_eq!(faults.makes_unsupported("model.layers.0.mlp.up_proj"), None);
-        assert_eq!(
-            faults
-                .overflow_rows_of("model.layers.3.mlp.up_proj")
-                .collect::<Vec<_>>(),
-            [17]
-        );
+        assert_eq!(faults.overflow_rows_of("model.layers.3.mlp.up_proj").collect::<Vec<_>>(), [17]);
         assert_eq!(Faults::parse("").unwrap(), Faults::default());
     }
 
     #[test]
     fn names_the_part_it_does_not_understand() {
-        for text in [
-            "nonsense",
-            "unsupported=",
-            "overflow=x",
-            "overflow=x:y",
-            "slow=x",
-        ] {
+        for text in ["nonsense", "unsupported=", "overflow=x", "overflow=x:y", "slow=x"] {
             let error = Faults::parse(text).unwrap_err().to_string();
             assert!(error.contains(text), "{error}");
         }

@@ -29,10 +29,7 @@ pub(crate) struct OutputRows<'a> {
 
 impl FloatPath {
     pub fn new(threads: usize) -> FloatPath {
-        FloatPath {
-            threads,
-            scratch: Vec::new(),
-        }
+        FloatPath { threads, scratch: Vec::new() }
     }
 
     /// Computes the product of `input` with a weight of `out` × `in_` and overwrites `output`.
@@ -63,10 +60,7 @@ impl FloatPath {
             let dense = &mut scratch[..(last - first) * in_];
             weight.dequantise(first..last, dense);
             let w = Strided::rows(dense, last - first, in_, in_);
-            let output = OutputRows {
-                values,
-                stride: output.stride,
-            };
+            let output = OutputRows { values, stride: output.stride };
             self.product(direction, input, output, w, first, first > 0);
         }
         self.scratch = scratch;
@@ -85,25 +79,11 @@ impl FloatPath {
         match direction {
             Direction::Forward => {
                 let x = Strided::rows(input.values, input.rows, w.columns, input.stride);
-                multiply(
-                    &mut output.values[first..],
-                    output.stride,
-                    false,
-                    x,
-                    w.transposed(),
-                    self.threads,
-                );
+                multiply(&mut output.values[first..], output.stride, false, x, w.transposed(), self.threads);
             }
             Direction::InputGrad => {
                 let dy = Strided::rows(&input.values[first..], input.rows, w.rows, input.stride);
-                multiply(
-                    output.values,
-                    output.stride,
-                    later_chunk,
-                    dy,
-                    w,
-                    self.threads,
-                );
+                multiply(output.values, output.stride, later_chunk, dy, w, self.threads);
             }
         }
     }
@@ -129,9 +109,7 @@ mod tests {
         let (out, in_, rows) = (301, 1100, 5);
         let values = noise(out * in_, 1);
         for precision in [Precision::F32, Precision::F16, Precision::Q8] {
-            let weight = Weight::resident("w", out, in_, WeightData::F32(&values), precision)
-                .unwrap()
-                .weight;
+            let weight = Weight::resident("w", out, in_, WeightData::F32(&values), precision).unwrap().weight;
             let mut effective = vec![0.0; out * in_];
             weight.dequantise(0..out, &mut effective);
             for direction in Direction::ALL {
@@ -142,15 +120,8 @@ mod tests {
                     &weight,
                     (out, in_),
                     direction,
-                    InputRows {
-                        values: &input,
-                        rows,
-                        stride: from + 3,
-                    },
-                    OutputRows {
-                        values: &mut output,
-                        stride: to + 5,
-                    },
+                    InputRows { values: &input, rows, stride: from + 3 },
+                    OutputRows { values: &mut output, stride: to + 5 },
                 );
                 for r in 0..rows {
                     for c in 0..to {
@@ -164,17 +135,9 @@ mod tests {
                             })
                             .sum();
                         let got = f64::from(output[r * (to + 5) + c]);
-                        assert!(
-                            (got - sum).abs() < 1e-4,
-                            "{precision} {direction} ({r}, {c}): {got} for {sum}"
-                        );
+                        assert!((got - sum).abs() < 1e-4, "{precision} {direction} ({r}, {c}): {got} for {sum}");
                     }
-                    assert!(
-                        output[r * (to + 5) + to..]
-                            .iter()
-                            .take(5)
-                            .all(|x| x.is_nan())
-                    );
+                    assert!(output[r * (to + 5) + to..].iter().take(5).all(|x| x.is_nan()));
                 }
             }
         }
@@ -184,9 +147,7 @@ mod tests {
     fn bits_do_not_depend_on_the_thread_count() {
         let (out, in_, rows) = (320, 576, 70);
         let values = noise(out * in_, 3);
-        let weight = Weight::resident("w", out, in_, WeightData::F32(&values), Precision::Q8)
-            .unwrap()
-            .weight;
+        let weight = Weight::resident("w", out, in_, WeightData::F32(&values), Precision::Q8).unwrap().weight;
         let input = noise(rows * in_, 4);
         let run = |threads| {
             let mut output = vec![0.0; rows * out];
@@ -194,15 +155,8 @@ mod tests {
                 &weight,
                 (out, in_),
                 Direction::Forward,
-                InputRows {
-                    values: &input,
-                    rows,
-                    stride: in_,
-                },
-                OutputRows {
-                    values: &mut output,
-                    stride: out,
-                },
+                InputRows { values: &input, rows, stride: in_ },
+                OutputRows { values: &mut output, stride: out },
             );
             output
         };
@@ -215,30 +169,15 @@ mod tests {
     fn batching_changes_little() {
         let (out, in_, rows) = (320, 576, 40);
         let values = noise(out * in_, 5);
-        let weight = Weight::resident("w", out, in_, WeightData::F32(&values), Precision::F16)
-            .unwrap()
-            .weight;
+        let weight = Weight::resident("w", out, in_, WeightData::F32(&values), Precision::F16).unwrap().weight;
         for direction in Direction::ALL {
             let (from, to) = direction.widths(out, in_);
             let input = noise(rows * from, 6);
             let mut path = FloatPath::new(2);
             let mut run = |input: &[f32], rows: usize| {
                 let mut output = vec![0.0; rows * to];
-                let to_rows = OutputRows {
-                    values: &mut output,
-                    stride: to,
-                };
-                path.run(
-                    &weight,
-                    (out, in_),
-                    direction,
-                    InputRows {
-                        values: input,
-                        rows,
-                        stride: from,
-                    },
-                    to_rows,
-                );
+                let to_rows = OutputRows { values: &mut output, stride: to };
+                path.run(&weight, (out, in_), direction, InputRows { values: input, rows, stride: from }, to_rows);
                 output
             };
             let batch = run(&input, rows);
@@ -246,10 +185,7 @@ mod tests {
             for row in 0..rows {
                 let alone = run(&input[row * from..(row + 1) * from], 1);
                 for (a, b) in alone.iter().zip(&batch[row * to..(row + 1) * to]) {
-                    assert!(
-                        (a - b).abs() <= 1e-6 * largest,
-                        "{direction} row {row}: {a} and {b}"
-                    );
+                    assert!((a - b).abs() <= 1e-6 * largest, "{direction} row {row}: {a} and {b}");
                 }
             }
         }

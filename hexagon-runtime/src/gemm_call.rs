@@ -31,13 +31,7 @@ pub(crate) struct Strided<'a, T> {
 impl<'a, T> Strided<'a, T> {
     /// Row-major.
     pub fn rows(data: &'a [T], rows: usize, columns: usize, row_stride: usize) -> Self {
-        Strided {
-            data,
-            rows,
-            columns,
-            row_stride,
-            column_stride: 1,
-        }
+        Strided { data, rows, columns, row_stride, column_stride: 1 }
     }
 
     pub fn transposed(self) -> Self {
@@ -57,11 +51,7 @@ impl<'a, T> Strided<'a, T> {
 
 /// One past the last element of a strided matrix.
 fn end(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> usize {
-    if rows == 0 || columns == 0 {
-        0
-    } else {
-        (rows - 1) * row_stride + (columns - 1) * column_stride + 1
-    }
+    if rows == 0 || columns == 0 { 0 } else { (rows - 1) * row_stride + (columns - 1) * column_stride + 1 }
 }
 
 /// `product = left·right`, added to what is there if `accumulate`; `product` is row-major with `row_stride`.
@@ -77,15 +67,9 @@ pub(crate) fn multiply<T: Real>(
     assert_eq!(k, right.rows, "inner extents of a product");
     assert!(row_stride >= n, "rows of a product must not overlap");
     assert!(
-        product.len() >= end(m, n, row_stride, 1)
-            && left.data.len() >= left.end()
-            && right.data.len() >= right.end()
+        product.len() >= end(m, n, row_stride, 1) && left.data.len() >= left.end() && right.data.len() >= right.end()
     );
-    let parallelism = if threads > 1 {
-        Parallelism::Rayon(threads)
-    } else {
-        Parallelism::None
-    };
+    let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     // SAFETY: the assertions above bound every access by the slices; `product` is borrowed mutably, so it aliases neither
     // operand; its rows do not overlap because row_stride >= n. T is f32 or f64, both known to the crate.
     unsafe {

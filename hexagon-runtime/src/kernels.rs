@@ -37,11 +37,7 @@ impl Kernels {
 fn verify(kernel: Kernel) -> Result<Verified, RuntimeError> {
     kernel_gen::verify(&kernel).map_err(|diagnostics| RuntimeError::Kernel {
         kernel: kernel.name.clone(),
-        diagnostics: diagnostics
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("; "),
+        diagnostics: diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
     })
 }
 
@@ -52,9 +48,7 @@ pub(crate) fn partial_length(kernel: &Kernel, direction: Direction, plan: &Plan)
         Direction::InputGrad => AxisRole::Out,
     };
     let axis = kernel.axes.iter().position(|axis| axis.role == role);
-    let tile = axis
-        .and_then(|axis| tile_of(&kernel.schedule, axis))
-        .and_then(|tile| plan.tunables.get(tile));
+    let tile = axis.and_then(|axis| tile_of(&kernel.schedule, axis)).and_then(|tile| plan.tunables.get(tile));
     tile.map_or(usize::MAX, |tunable| tunable.value as usize)
 }
 

@@ -16,10 +16,7 @@ pub(crate) struct Npu {
 
 impl Npu {
     pub fn new(pool: ModelPool) -> Npu {
-        Npu {
-            pool,
-            retry: RequestBuffer::default(),
-        }
+        Npu { pool, retry: RequestBuffer::default() }
     }
 
     /// Computes all rows of `buffer`, with retries; rows in `forced` start with a scale that overflows.
@@ -44,23 +41,14 @@ impl Npu {
             counters.answered_by_device(direction, projection.weight.precision());
         })?;
         for _ in 0..RETRIES {
-            let again: Vec<(usize, i32)> = buffer
-                .flagged()
-                .map(|row| (row, retry_exponent(buffer.exponents[row])))
-                .collect();
+            let again: Vec<(usize, i32)> =
+                buffer.flagged().map(|row| (row, retry_exponent(buffer.exponents[row]))).collect();
             if again.is_empty() {
                 break;
             }
             counters.rows_retried += again.len() as u64;
             self.retry.gather(buffer, &again);
-            send(
-                &mut self.pool,
-                projection,
-                direction,
-                route,
-                &mut self.retry,
-                |_| {},
-            )?;
+            send(&mut self.pool, projection, direction, route, &mut self.retry, |_| {})?;
             for (index, (row, exponent)) in again.into_iter().enumerate() {
                 buffer.exponents[row] = exponent;
                 buffer.flags[row] = self.retry.flags[index];
@@ -85,9 +73,7 @@ fn send(
         let unplanned = || DeviceFault::Lost("the planner has no plan for this product".to_owned());
         let (bucket, planned) = route.choose(buffer.rows - first).ok_or_else(unplanned)?;
         let rows = bucket.min(buffer.rows - first);
-        pool.run(
-            product(projection, direction, planned, buffer, first, rows).ok_or_else(unplanned)?,
-        )?;
+        pool.run(product(projection, direction, planned, buffer, first, rows).ok_or_else(unplanned)?)?;
         answered(planned);
         first += rows;
     }

@@ -57,18 +57,11 @@ impl PlanTable {
                 for decision in &routes[direction as usize].decisions {
                     let outcome = match &decision.outcome {
                         Ok(planned) => PlanOutcome::Supported {
-                            tiles: planned
-                                .plan
-                                .tunables
-                                .iter()
-                                .map(|t| (t.name.clone(), t.value))
-                                .collect(),
+                            tiles: planned.plan.tunables.iter().map(|t| (t.name.clone(), t.value)).collect(),
                             vtcm_bytes: planned.plan.vtcm_bytes,
                             hash: planned.plan.hash(),
                         },
-                        Err(reason) => PlanOutcome::Unsupported {
-                            reason: reason.clone(),
-                        },
+                        Err(reason) => PlanOutcome::Unsupported { reason: reason.clone() },
                     };
                     rows.push(PlanRow {
                         projection: projection.name.clone(),
@@ -92,10 +85,7 @@ impl PlanTable {
 
     /// Rows the CPU computes although an NPU device is configured.
     pub fn unsupported(&self) -> usize {
-        self.rows
-            .iter()
-            .filter(|row| matches!(row.outcome, PlanOutcome::Unsupported { .. }))
-            .count()
+        self.rows.iter().filter(|row| matches!(row.outcome, PlanOutcome::Unsupported { .. })).count()
     }
 }
 
@@ -117,29 +107,12 @@ impl fmt::Display for PlanTable {
             let same = |group: &&mut Group<'_>| {
                 let other = group.row;
                 group.pattern == pattern
-                    && (
-                        other.out,
-                        other.in_,
-                        other.direction,
-                        other.precision,
-                        other.bucket,
-                        &other.outcome,
-                    ) == (
-                        row.out,
-                        row.in_,
-                        row.direction,
-                        row.precision,
-                        row.bucket,
-                        &row.outcome,
-                    )
+                    && (other.out, other.in_, other.direction, other.precision, other.bucket, &other.outcome)
+                        == (row.out, row.in_, row.direction, row.precision, row.bucket, &row.outcome)
             };
             match groups.iter_mut().find(same) {
                 Some(group) => group.count += 1,
-                None => groups.push(Group {
-                    pattern,
-                    row,
-                    count: 1,
-                }),
+                None => groups.push(Group { pattern, row, count: 1 }),
             }
         }
         let names: Vec<String> = groups
@@ -149,12 +122,7 @@ impl fmt::Display for PlanTable {
                 count => format!("{} ×{count}", group.pattern),
             })
             .collect();
-        let width = names
-            .iter()
-            .map(|name| name.chars().count())
-            .max()
-            .unwrap_or(0)
-            .max("projection".len());
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("projection".len());
         let header = format!(
             "{:<width$}  {:>13}  {:<10}  {:<4}  {:>6}  plan",
             "projection", "out × in", "direction", "prec", "bucket"
@@ -163,15 +131,9 @@ impl fmt::Display for PlanTable {
         for (name, group) in names.iter().zip(&groups) {
             let row = group.row;
             let shape = format!("{} × {}", row.out, row.in_);
-            write!(
-                f,
-                "{name:<width$}  {shape:>13}  {:<10}  {:<4}  {:>6}  ",
-                row.direction, row.precision, row.bucket
-            )?;
+            write!(f, "{name:<width$}  {shape:>13}  {:<10}  {:<4}  {:>6}  ", row.direction, row.precision, row.bucket)?;
             match &row.outcome {
-                PlanOutcome::Supported {
-                    tiles, vtcm_bytes, ..
-                } => {
+                PlanOutcome::Supported { tiles, vtcm_bytes, .. } => {
                     for (tile, value) in tiles {
                         write!(f, "{tile}={value:<5} ")?;
                     }
@@ -187,11 +149,7 @@ impl fmt::Display for PlanTable {
 /// The name with every number between dots as `*`.
 fn layer_pattern(name: &str) -> String {
     let part = |part: &str| {
-        if part.parse::<usize>().is_ok() {
-            "*".to_owned()
-        } else {
-            part.to_owned()
-        }
+        if part.parse::<usize>().is_ok() { "*".to_owned() } else { part.to_owned() }
     };
     name.split('.').map(part).collect::<Vec<_>>().join(".")
 }
@@ -202,15 +160,7 @@ mod tests {
 
     fn row(projection: &str, outcome: PlanOutcome) -> PlanRow {
         let (direction, precision) = (Direction::Forward, Precision::Q8);
-        PlanRow {
-            projection: projection.into(),
-            out: 1536,
-            in_: 576,
-            direction,
-            precision,
-            bucket: 128,
-            outcome,
-        }
+        PlanRow { projection: projection.into(), out: 1536, in_: 576, direction, precision, bucket: 128, outcome }
     }
 
     #[test]
@@ -224,31 +174,16 @@ mod tests {
             rows: vec![
                 row("model.layers.0.mlp.up_proj", supported.clone()),
                 row("model.layers.1.mlp.up_proj", supported),
-                row(
-                    "model.layers.2.mlp.up_proj",
-                    PlanOutcome::Unsupported {
-                        reason: "forced".into(),
-                    },
-                ),
+                row("model.layers.2.mlp.up_proj", PlanOutcome::Unsupported { reason: "forced".into() }),
             ],
             vtcm_bytes: 8 << 20,
         };
         let text = table.to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3, "{text}");
-        assert!(
-            lines[1].starts_with("model.layers.*.mlp.up_proj ×2"),
-            "{text}"
-        );
-        assert!(
-            lines[1].contains("mc=128") && lines[1].contains("VTCM 1048576 of 8388608 B"),
-            "{text}"
-        );
-        assert!(
-            lines[2].starts_with("model.layers.2.mlp.up_proj ")
-                && lines[2].ends_with("CPU: forced"),
-            "{text}"
-        );
+        assert!(lines[1].starts_with("model.layers.*.mlp.up_proj ×2"), "{text}");
+        assert!(lines[1].contains("mc=128") && lines[1].contains("VTCM 1048576 of 8388608 B"), "{text}");
+        assert!(lines[2].starts_with("model.layers.2.mlp.up_proj ") && lines[2].ends_with("CPU: forced"), "{text}");
         assert_eq!(table.unsupported(), 1);
     }
 }

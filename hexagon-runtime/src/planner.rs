@@ -33,22 +33,14 @@ pub(crate) fn plan(
                 None => {
                     let precision = projection.weight.precision();
                     let shape = (direction, precision, projection.out, projection.in_, bucket);
-                    solved
-                        .entry(shape)
-                        .or_insert_with(|| solve(kernels, config, shape))
-                        .clone()
+                    solved.entry(shape).or_insert_with(|| solve(kernels, config, shape)).clone()
                 }
             };
             Decision { bucket, outcome }
         };
-        Route {
-            decisions: buckets.iter().copied().map(decide).collect(),
-        }
+        Route { decisions: buckets.iter().copied().map(decide).collect() }
     };
-    projections
-        .iter()
-        .map(|projection| Direction::ALL.map(|direction| route(projection, direction)))
-        .collect()
+    projections.iter().map(|projection| Direction::ALL.map(|direction| route(projection, direction))).collect()
 }
 
 fn cpu_reason(projection: &Projection, faults: &Faults) -> Option<String> {
@@ -60,26 +52,14 @@ fn cpu_reason(projection: &Projection, faults: &Faults) -> Option<String> {
 
 fn solve(kernels: &Kernels, config: &RuntimeConfig, shape: Shape) -> Result<Arc<Planned>, String> {
     let (direction, precision, out, in_, bucket) = shape;
-    let kernel = kernels
-        .of(direction, precision)
-        .ok_or_else(|| format!("no kernel reads {precision} weights"))?;
+    let kernel = kernels.of(direction, precision).ok_or_else(|| format!("no kernel reads {precision} weights"))?;
     let extent = |what: &str, value: usize| {
-        u32::try_from(value)
-            .map_err(|_| format!("{what} extent {value} is beyond the 32 bits of a plan"))
+        u32::try_from(value).map_err(|_| format!("{what} extent {value} is beyond the 32 bits of a plan"))
     };
-    let axes = [
-        extent("token", bucket)?,
-        extent("out", out)?,
-        extent("in", in_)?,
-    ];
-    let plan = kernel_gen::plan::solve(kernel, config.arch, &axes, config.vtcm_bytes)
-        .map_err(|e| e.to_string())?;
+    let axes = [extent("token", bucket)?, extent("out", out)?, extent("in", in_)?];
+    let plan = kernel_gen::plan::solve(kernel, config.arch, &axes, config.vtcm_bytes).map_err(|e| e.to_string())?;
     let partial_length = partial_length(kernel.kernel(), direction, &plan);
-    Ok(Arc::new(Planned {
-        for_device: (&plan).into(),
-        partial_length,
-        plan,
-    }))
+    Ok(Arc::new(Planned { for_device: (&plan).into(), partial_length, plan }))
 }
 
 /// FNV-1a over every decision: name, direction, bucket, and the plan's own hash or 0 for the CPU.
@@ -91,10 +71,7 @@ pub(crate) fn hash(projections: &[Projection], routes: &[Routes]) -> u64 {
             bytes.push(direction as u8);
             for decision in &route.decisions {
                 bytes.extend_from_slice(&(decision.bucket as u64).to_le_bytes());
-                let plan = decision
-                    .outcome
-                    .as_ref()
-                    .map_or(0, |planned| planned.plan.hash());
+                let plan = decision.outcome.as_ref().map_or(0, |planned| planned.plan.hash());
                 bytes.extend_from_slice(&plan.to_le_bytes());
             }
         }

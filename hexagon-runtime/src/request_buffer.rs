@@ -31,10 +31,8 @@ impl RequestBuffer {
         self.rows = rows;
         self.input_width = input_width;
         self.output_width = output_width;
-        self.input
-            .reserve(rows * self.input_stride() * size_of::<f32>());
-        self.output
-            .reserve(rows * self.output_stride() * size_of::<f32>());
+        self.input.reserve(rows * self.input_stride() * size_of::<f32>());
+        self.output.reserve(rows * self.output_stride() * size_of::<f32>());
         self.exponents.clear();
         self.flags.clear();
         self.flags.resize(rows, 0);
@@ -53,8 +51,7 @@ impl RequestBuffer {
         for (row, from) in input.chunks_exact(input_width).enumerate() {
             let exponent = row_exponent(from).map_err(|column| NotFinite { row, column })?;
             self.exponents.push(exponent);
-            self.input.as_mut_slice::<f32>()[row * stride..row * stride + input_width]
-                .copy_from_slice(from);
+            self.input.as_mut_slice::<f32>()[row * stride..row * stride + input_width].copy_from_slice(from);
         }
         Ok(())
     }
@@ -79,10 +76,7 @@ impl RequestBuffer {
 
     /// Copies the dense output rows out.
     pub fn read(&self, out: &mut [f32]) {
-        let rows = self
-            .output
-            .as_slice::<f32>()
-            .chunks_exact(self.output_stride());
+        let rows = self.output.as_slice::<f32>().chunks_exact(self.output_stride());
         for (to, from) in out.chunks_exact_mut(self.output_width).zip(rows) {
             to.copy_from_slice(&from[..self.output_width]);
         }
@@ -100,19 +94,11 @@ impl RequestBuffer {
 
     /// Rows the device flagged.
     pub fn flagged(&self) -> impl Iterator<Item = usize> {
-        self.flags
-            .iter()
-            .enumerate()
-            .filter(|(_, flag)| **flag != 0)
-            .map(|(row, _)| row)
+        self.flags.iter().enumerate().filter(|(_, flag)| **flag != 0).map(|(row, _)| row)
     }
 
     /// Input, output, exponents and flags of rows `first..first + rows`.
-    pub fn device_rows(
-        &mut self,
-        first: usize,
-        rows: usize,
-    ) -> (&[f32], &mut [f32], &[i32], &mut [u8]) {
+    pub fn device_rows(&mut self, first: usize, rows: usize) -> (&[f32], &mut [f32], &[i32], &mut [u8]) {
         let (input_stride, output_stride) = (self.input_stride(), self.output_stride());
         let last = first + rows;
         (
@@ -128,17 +114,7 @@ impl RequestBuffer {
         let (input_stride, output_stride) = (self.input_stride(), self.output_stride());
         let input = &self.input.as_slice::<f32>()[first * input_stride..];
         let values = &mut self.output.as_mut_slice::<f32>()[first * output_stride..];
-        (
-            InputRows {
-                values: input,
-                rows,
-                stride: input_stride,
-            },
-            OutputRows {
-                values,
-                stride: output_stride,
-            },
-        )
+        (InputRows { values: input, rows, stride: input_stride }, OutputRows { values, stride: output_stride })
     }
 }
 
@@ -165,9 +141,6 @@ mod tests {
     fn names_the_place_of_a_nan() {
         let mut input = [1.0; 12];
         input[7] = f32::NAN;
-        assert_eq!(
-            RequestBuffer::default().fill(&input, 3, 4, 4),
-            Err(NotFinite { row: 1, column: 3 })
-        );
+        assert_eq!(RequestBuffer::default().fill(&input, 3, 4, 4), Err(NotFinite { row: 1, column: 3 }));
     }
 }

@@ -30,14 +30,8 @@ pub(crate) struct Route {
 impl Route {
     /// The smallest supported bucket that holds `rows`, else the largest supported one; `None` means the CPU.
     pub fn choose(&self, rows: usize) -> Option<(usize, &Arc<Planned>)> {
-        let supported = || {
-            self.decisions
-                .iter()
-                .filter_map(|d| d.outcome.as_ref().ok().map(|plan| (d.bucket, plan)))
-        };
-        supported()
-            .find(|(bucket, _)| *bucket >= rows)
-            .or_else(|| supported().next_back())
+        let supported = || self.decisions.iter().filter_map(|d| d.outcome.as_ref().ok().map(|plan| (d.bucket, plan)));
+        supported().find(|(bucket, _)| *bucket >= rows).or_else(|| supported().next_back())
     }
 
     /// Takes every bucket from the device.
@@ -51,13 +45,6 @@ impl Route {
 
     /// This route with one of its buckets alone.
     pub fn only(&self, bucket: usize) -> Route {
-        Route {
-            decisions: self
-                .decisions
-                .iter()
-                .filter(|d| d.bucket == bucket)
-                .cloned()
-                .collect(),
-        }
+        Route { decisions: self.decisions.iter().filter(|d| d.bucket == bucket).cloned().collect() }
     }
 }

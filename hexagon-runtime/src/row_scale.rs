@@ -18,9 +18,7 @@ pub(crate) const FORCED_OVERFLOW: i32 = RETRY_STEP;
 /// The first column that holds NaN or Inf.
 pub(crate) fn row_exponent(row: &[f32]) -> Result<i32, usize> {
     // Magnitudes of finite f32 values order like their bits, and Inf and NaN order above all of them.
-    let largest = row
-        .iter()
-        .fold(0u32, |largest, x| largest.max(x.to_bits() & 0x7fff_ffff));
+    let largest = row.iter().fold(0u32, |largest, x| largest.max(x.to_bits() & 0x7fff_ffff));
     if largest >= f32::INFINITY.to_bits() {
         return Err(row.iter().position(|x| !x.is_finite()).unwrap_or(0));
     }
@@ -57,10 +55,7 @@ mod tests {
                 let x = factor * 2f32.powi(power);
                 let e = row_exponent(&[0.0, -x, x / 3.0]).unwrap();
                 let scaled = f64::from(x) * 2f64.powi(e);
-                assert!(
-                    (4096.0..8192.0).contains(&scaled),
-                    "{x:e} scaled by 2^{e} is {scaled}"
-                );
+                assert!((4096.0..8192.0).contains(&scaled), "{x:e} scaled by 2^{e} is {scaled}");
             }
         }
     }

@@ -28,15 +28,7 @@ impl Runtime {
     ) -> Result<Runtime, RuntimeError> {
         let service = Service::start(engine)?;
         let (buffer, counters) = (RequestBuffer::default(), Counters::default());
-        Ok(Runtime {
-            projections,
-            plan_table,
-            plan_hash,
-            service,
-            buffer,
-            counters,
-            in_flight: false,
-        })
+        Ok(Runtime { projections, plan_table, plan_hash, service, buffer, counters, in_flight: false })
     }
 
     /// Starts one product: copies `input` (`rows` × input width, dense row-major) and returns at once.
@@ -52,10 +44,7 @@ impl Runtime {
     ) -> Result<Ticket<'_>, RuntimeError> {
         // A ticket that was leaked instead of dropped left its answer behind.
         self.collect()?;
-        let projection = self
-            .projections
-            .get(id.0)
-            .ok_or(RuntimeError::UnknownProjection { index: id.0 })?;
+        let projection = self.projections.get(id.0).ok_or(RuntimeError::UnknownProjection { index: id.0 })?;
         let (input_width, output_width) = direction.widths(projection.out, projection.in_);
         if Some(input.len()) != rows.checked_mul(input_width) {
             return Err(RuntimeError::InputLength {
@@ -66,17 +55,14 @@ impl Runtime {
                 got: input.len(),
             });
         }
-        self.buffer
-            .fill(input, rows, input_width, output_width)
-            .map_err(|bad| RuntimeError::InputNotFinite {
-                name: projection.name.clone(),
-                direction,
-                row: bad.row,
-                column: bad.column,
-                value: input[bad.row * input_width + bad.column],
-            })?;
-        self.service
-            .send(id.0, direction, std::mem::take(&mut self.buffer))?;
+        self.buffer.fill(input, rows, input_width, output_width).map_err(|bad| RuntimeError::InputNotFinite {
+            name: projection.name.clone(),
+            direction,
+            row: bad.row,
+            column: bad.column,
+            value: input[bad.row * input_width + bad.column],
+        })?;
+        self.service.send(id.0, direction, std::mem::take(&mut self.buffer))?;
         self.in_flight = true;
         Ok(Ticket::new(self, id.0, direction, rows))
     }
@@ -113,17 +99,12 @@ impl Runtime {
 
     /// (out, in) of a projection.
     pub fn shape(&self, id: ProjectionId) -> Option<(usize, usize)> {
-        self.projections
-            .get(id.0)
-            .map(|projection| (projection.out, projection.in_))
+        self.projections.get(id.0).map(|projection| (projection.out, projection.in_))
     }
 
     /// Bytes of all resident weights.
     pub fn resident_bytes(&self) -> usize {
-        self.projections
-            .iter()
-            .map(|projection| projection.weight.bytes())
-            .sum()
+        self.projections.iter().map(|projection| projection.weight.bytes()).sum()
     }
 
     pub(crate) fn projections(&self) -> &[Projection] {

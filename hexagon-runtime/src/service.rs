@@ -34,11 +34,7 @@ impl Service {
         let run = move || {
             for mut job in todo {
                 let result = engine.answer(job.projection, job.direction, &mut job.buffer);
-                let answer = Answer {
-                    buffer: job.buffer,
-                    result,
-                    counters: engine.counters,
-                };
+                let answer = Answer { buffer: job.buffer, result, counters: engine.counters };
                 if done.send(answer).is_err() {
                     return;
                 }
@@ -47,35 +43,17 @@ impl Service {
         let thread = std::thread::Builder::new()
             .name("permafrost-npu".to_owned())
             .spawn(run)
-            .map_err(|error| RuntimeError::Threads {
-                reason: error.to_string(),
-            })?;
-        Ok(Service {
-            jobs: Some(jobs),
-            answers,
-            thread: Some(thread),
-        })
+            .map_err(|error| RuntimeError::Threads { reason: error.to_string() })?;
+        Ok(Service { jobs: Some(jobs), answers, thread: Some(thread) })
     }
 
-    pub fn send(
-        &self,
-        projection: usize,
-        direction: Direction,
-        buffer: RequestBuffer,
-    ) -> Result<(), RuntimeError> {
+    pub fn send(&self, projection: usize, direction: Direction, buffer: RequestBuffer) -> Result<(), RuntimeError> {
         let jobs = self.jobs.as_ref().ok_or(RuntimeError::ServiceStopped)?;
-        jobs.send(Job {
-            projection,
-            direction,
-            buffer,
-        })
-        .map_err(|_| RuntimeError::ServiceStopped)
+        jobs.send(Job { projection, direction, buffer }).map_err(|_| RuntimeError::ServiceStopped)
     }
 
     pub fn receive(&self) -> Result<Answer, RuntimeError> {
-        self.answers
-            .recv()
-            .map_err(|_| RuntimeError::ServiceStopped)
+        self.answers.recv().map_err(|_| RuntimeError::ServiceStopped)
     }
 }
 

@@ -12,18 +12,8 @@ pub struct Ticket<'a> {
 }
 
 impl<'a> Ticket<'a> {
-    pub(crate) fn new(
-        runtime: &'a mut Runtime,
-        index: usize,
-        direction: Direction,
-        rows: usize,
-    ) -> Self {
-        Ticket {
-            runtime,
-            index,
-            direction,
-            rows,
-        }
+    pub(crate) fn new(runtime: &'a mut Runtime, index: usize, direction: Direction, rows: usize) -> Self {
+        Ticket { runtime, index, direction, rows }
     }
 
     /// Blocks until the request is answered and overwrites `out`, `rows` × output width values, dense row-major.

@@ -11,9 +11,7 @@ const AXES: [u32; 3] = [70, 90, 130];
 struct Aligned<T, const N: usize>([T; N]);
 
 fn noise(state: &mut u64) -> u64 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
@@ -21,59 +19,32 @@ fn noise(state: &mut u64) -> u64 {
 fn weight_bytes(q8: bool) -> Box<Aligned<u8, 65536>> {
     let mut bytes = Box::new(Aligned([0u8; 65536]));
     let mut state = 7;
-    let half = |state: &mut u64| {
-        (0x2400 + (noise(state) % 0x1c00) as u16 + ((noise(state) & 1) << 15) as u16).to_le_bytes()
-    };
+    let half =
+        |state: &mut u64| (0x2400 + (noise(state) % 0x1c00) as u16 + ((noise(state) & 1) << 15) as u16).to_le_bytes();
     for chunk in bytes.0.chunks_exact_mut(if q8 { 1088 } else { 2048 }) {
         for (index, pair) in chunk.chunks_exact_mut(2).enumerate() {
-            let value = if q8 && index < 512 {
-                (noise(&mut state) as u16).to_le_bytes()
-            } else {
-                half(&mut state)
-            };
+            let value = if q8 && index < 512 { (noise(&mut state) as u16).to_le_bytes() } else { half(&mut state) };
             pair.copy_from_slice(&value);
         }
     }
     bytes
 }
 
-fn run(
-    variant: Variant,
-    threads: usize,
-    overflow: Overflow,
-    kernel: &Kernel,
-    exponent: i32,
-) -> (Vec<u32>, Vec<u8>) {
+fn run(variant: Variant, threads: usize, overflow: Overflow, kernel: &Kernel, exponent: i32) -> (Vec<u32>, Vec<u8>) {
     let verified = kernel_gen::verify(kernel).unwrap();
     // Small tiles: several blocks on every axis.
-    let plan = kernel_gen::Plan::with_tunables(&verified, Arch::V79, &AXES, 8 << 20, &[32, 64, 64])
-        .unwrap();
+    let plan = kernel_gen::Plan::with_tunables(&verified, Arch::V79, &AXES, 8 << 20, &[32, 64, 64]).unwrap();
     let q8 = kernel.name.ends_with("q8");
     let forward = kernel.name.starts_with("forward");
-    let (from, to) = if forward {
-        (AXES[2], AXES[1])
-    } else {
-        (AXES[1], AXES[2])
-    };
+    let (from, to) = if forward { (AXES[2], AXES[1]) } else { (AXES[1], AXES[2]) };
     let mut state = 11;
     let mut input = Box::new(Aligned([0.0f32; 70 * 160]));
-    input
-        .0
-        .fill_with(|| noise(&mut state) as f32 / (1u64 << 30) as f32 - 1.0);
+    input.0.fill_with(|| noise(&mut state) as f32 / (1u64 << 30) as f32 - 1.0);
     let mut output = Box::new(Aligned([0.0f32; 70 * 160]));
     let bytes = weight_bytes(q8);
     // 90 × 130 is 96 × 160 padded to tiles, and 96 × 192 padded to FP16 vectors.
-    let (row_stride, used) = if q8 {
-        (5 * 1088, 3 * 5 * 1088)
-    } else {
-        (192 * 2, 96 * 192 * 2)
-    };
-    let weight = WeightOperand {
-        bytes: &bytes.0[..used],
-        rows: 96,
-        cols: if q8 { 160 } else { 192 },
-        row_stride,
-    };
+    let (row_stride, used) = if q8 { (5 * 1088, 3 * 5 * 1088) } else { (192 * 2, 96 * 192 * 2) };
+    let weight = WeightOperand { bytes: &bytes.0[..used], rows: 96, cols: if q8 { 160 } else { 192 }, row_stride };
     let exponents: Vec<i32> = (0..70).map(|row| exponent + row % 5).collect();
     let mut flags = vec![0u8; 70];
     let mut pool = ModelPool::open(variant, threads, 8 << 20, overflow).unwrap();
@@ -93,10 +64,7 @@ fn run(
     })
     .unwrap();
     assert!(pool.counts().packets > 0 && pool.counts().dma_bytes > 0);
-    let rows = output
-        .0
-        .chunks_exact(160)
-        .flat_map(|row| &row[..to as usize]);
+    let rows = output.0.chunks_exact(160).flat_map(|row| &row[..to as usize]);
     (rows.map(|x| x.to_bits()).collect(), flags)
 }
 
@@ -112,25 +80,14 @@ fn variants_and_threads_agree() {
                         assert_eq!(got.1, expected.1, "{} {variant:?} flags", kernel.name);
                         // Numbers in a flagged row mean nothing: it is sent again.
                         let width = got.0.len() / 70;
-                        let differs = |at: &usize| {
-                            expected.1[at / width] == 0 && got.0[*at] != expected.0[*at]
-                        };
+                        let differs = |at: &usize| expected.1[at / width] == 0 && got.0[*at] != expected.0[*at];
                         let stop = (0..got.0.len()).find(differs);
-                        assert_eq!(
-                            stop, None,
-                            "{} {variant:?} {threads} threads, 2^{exponent}",
-                            kernel.name
-                        );
+                        assert_eq!(stop, None, "{} {variant:?} {threads} threads, 2^{exponent}", kernel.name);
                     }
                 }
                 if kernel.name.ends_with("q8") {
                     let flagged = expected.1.iter().filter(|flag| **flag == 1).count();
-                    assert_eq!(
-                        flagged > 0,
-                        exponent == 5,
-                        "{}: {flagged} rows at 2^{exponent}",
-                        kernel.name
-                    );
+                    assert_eq!(flagged > 0, exponent == 5, "{}: {flagged} rows at 2^{exponent}", kernel.name);
                     assert!(flagged < 70, "{}: nothing is left to compare", kernel.name);
                 }
             }

@@ -106,7 +106,7 @@ fn every_kernel_with_a_short_loop_a_wide_stride_or_a_lost_tile_is_refused() {
             .expect("a contraction axis");
         for defect in [
             Defect::ShortLoop(contraction),
-            Defect::WideStride(WindowId(0)),
+            Defect::WideStride(WindowId(1)),
             Defect::DroppedTile,
             Defect::StoredPartial,
         ] {

@@ -46,9 +46,8 @@ impl Variant {
         let mut variants = vec![Variant::Checked, Variant::Portable];
         #[cfg(target_arch = "x86_64")]
         {
-            let avx2 = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("f16c");
+            let avx2 =
+                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
             let avx512 = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
@@ -67,14 +66,7 @@ impl Variant {
 
     /// The variant for a run.
     pub fn select(checked: bool) -> Variant {
-        if checked {
-            Variant::Checked
-        } else {
-            Variant::available()
-                .last()
-                .copied()
-                .unwrap_or(Variant::Portable)
-        }
+        if checked { Variant::Checked } else { Variant::available().last().copied().unwrap_or(Variant::Portable) }
     }
 
     fn table(self) -> &'static abi::pf_model_table {
@@ -113,9 +105,7 @@ pub enum DeviceFault {
 impl fmt::Display for DeviceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DeviceFault::BadAbi => {
-                f.write_str("the device was built from another version of the wire ABI")
-            }
+            DeviceFault::BadAbi => f.write_str("the device was built from another version of the wire ABI"),
             DeviceFault::BadPlan => f.write_str("the device refuses the plan"),
             DeviceFault::BadRequest => f.write_str("the device refuses the request"),
             DeviceFault::Trapped(fault) => {
@@ -180,11 +170,7 @@ impl Model {
     /// # Safety
     /// Every address in `request` must be valid for the bytes its operand states (4 or 1 per row for exponents and
     /// flags), and nothing else may touch the output rows and flags of `row_begin..row_end` meanwhile.
-    pub unsafe fn run(
-        &mut self,
-        plan: &abi::pf_plan,
-        request: &abi::pf_request,
-    ) -> Result<(), DeviceFault> {
+    pub unsafe fn run(&mut self, plan: &abi::pf_plan, request: &abi::pf_request) -> Result<(), DeviceFault> {
         let (Some(run), Some(fault)) = (self.table.run, self.table.fault) else {
             return Err(DeviceFault::BadAbi);
         };
@@ -200,9 +186,7 @@ impl Model {
                 let text = unsafe { CStr::from_ptr(fault(self.device.as_ptr())) };
                 Err(DeviceFault::Trapped(text.to_string_lossy().into_owned()))
             }
-            _ => Err(DeviceFault::Lost(format!(
-                "the device returned status {status}"
-            ))),
+            _ => Err(DeviceFault::Lost(format!("the device returned status {status}"))),
         }
     }
 

@@ -46,8 +46,8 @@ impl ModelPool {
     ) -> Result<ModelPool, RuntimeError> {
         let workers = (0..threads.max(1))
             .map(|_| {
-                let model = Model::open(variant, vtcm_bytes, overflow)
-                    .ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
+                let model =
+                    Model::open(variant, vtcm_bytes, overflow).ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
                 Worker::start(model)
             })
             .collect::<Result<_, _>>()?;
@@ -71,14 +71,8 @@ impl ModelPool {
                 break;
             }
             let last = end.min(first + share);
-            let task = Task {
-                plan: product.plan.0,
-                request: abi::pf_request {
-                    row_begin: first,
-                    row_end: last,
-                    ..request
-                },
-            };
+            let task =
+                Task { plan: product.plan.0, request: abi::pf_request { row_begin: first, row_end: last, ..request } };
             if !worker.send(task) {
                 result = Err(lost());
                 break;
@@ -110,9 +104,7 @@ impl ModelPool {
 }
 
 fn lost() -> DeviceFault {
-    DeviceFault::Lost(
-        "a thread of the functional model ended; its panic message is above".to_owned(),
-    )
+    DeviceFault::Lost("a thread of the functional model ended; its panic message is above".to_owned())
 }
 
 impl Worker {
@@ -124,13 +116,7 @@ impl Worker {
                 // SAFETY: `ModelPool::run` built the request from live borrows after checking their lengths, keeps them
                 // until every share is answered, and gives each worker rows of its own.
                 let result = unsafe { model.run(&task.plan, &task.request) };
-                if answers
-                    .send(Done {
-                        result,
-                        counts: model.counts(),
-                    })
-                    .is_err()
-                {
+                if answers.send(Done { result, counts: model.counts() }).is_err() {
                     return;
                 }
             }
@@ -138,21 +124,12 @@ impl Worker {
         let thread = std::thread::Builder::new()
             .name("permafrost-model".to_owned())
             .spawn(run)
-            .map_err(|error| RuntimeError::Threads {
-                reason: error.to_string(),
-            })?;
-        Ok(Worker {
-            tasks: Some(tasks),
-            done,
-            counts: Counts::default(),
-            thread: Some(thread),
-        })
+            .map_err(|error| RuntimeError::Threads { reason: error.to_string() })?;
+        Ok(Worker { tasks: Some(tasks), done, counts: Counts::default(), thread: Some(thread) })
     }
 
     fn send(&self, task: Task) -> bool {
-        self.tasks
-            .as_ref()
-            .is_some_and(|tasks| tasks.send(task).is_ok())
+        self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok())
     }
 }
 

@@ -112,11 +112,7 @@ impl Product<'_> {
                 row_stride: self.weight.row_stride,
                 reserved: 0,
             },
-            float_rows(
-                self.output.as_mut_ptr(),
-                self.output_width,
-                self.output_stride,
-            ),
+            float_rows(self.output.as_mut_ptr(), self.output_width, self.output_stride),
             abi::pf_operand::default(),
         ];
         Ok(abi::pf_request {

@@ -18,6 +18,7 @@ use crate::planner::Routes;
 use crate::projection::Projection;
 use crate::request_buffer::RequestBuffer;
 use crate::route::Route;
+use crate::row_scale::{RETRY_STEP, row_exponent};
 use crate::{Counters, Direction, Precision};
 
 /// Operations a check over a whole bucket may cost; larger products repeat fewer rows.
@@ -29,12 +30,7 @@ pub(crate) struct Effort {
 }
 
 /// Checks every route and takes from the device what fails, with the reason.
-pub(crate) fn check(
-    npu: &mut Npu,
-    projections: &[Projection],
-    routes: &mut [Routes],
-    effort: &Effort,
-) {
+pub(crate) fn check(npu: &mut Npu, projections: &[Projection], routes: &mut [Routes], effort: &Effort) {
     let mut seen = HashSet::new();
     for (projection, routes) in projections.iter().zip(routes) {
         for direction in Direction::ALL {
@@ -49,12 +45,8 @@ pub(crate) fn check(
                     continue;
                 }
             };
-            let shape: (Direction, Precision, usize, usize) = (
-                direction,
-                projection.weight.precision(),
-                projection.out,
-                projection.in_,
-            );
+            let shape: (Direction, Precision, usize, usize) =
+                (direction, projection.weight.precision(), projection.out, projection.in_);
             if seen.insert(shape) {
                 check_buckets(npu, projection, direction, route, &first, effort);
             }
@@ -76,17 +68,15 @@ fn compare(
     let Some((_, planned)) = route.choose(PATTERN_ROWS) else {
         return Err("no plan".to_owned());
     };
-    let reference = Reference::compute(
-        projection,
-        direction,
-        &rows,
-        &buffer.exponents,
-        planned.partial_length,
-        threads,
-    );
+    let reference =
+        Reference::compute(projection, direction, &rows, &buffer.exponents, planned.partial_length, threads);
     let mut answers = vec![0.0; PATTERN_ROWS * output_width];
     buffer.read(&mut answers);
-    for row in (0..PATTERN_ROWS).filter(|row| !overflowing.contains(row)) {
+    for row in 0..PATTERN_ROWS {
+        check_guard(row, &rows[row * input_width..(row + 1) * input_width], &buffer, &reference)?;
+        if overflowing.contains(&row) {
+            continue;
+        }
         for column in 0..output_width {
             let at = row * output_width + column;
             let (expected, bound) = (reference.values[at], reference.bounds[at]);
@@ -101,6 +91,31 @@ fn compare(
     }
     Ok(buffer)
 }
+
+/// A row may be flagged, now or in an earlier attempt, only where a partial sum reaches the guard, and must be there:
+/// garbage that always overflows would otherwise go to the CPU row by row and never be compared.
+fn check_guard(row: usize, values: &[f32], buffer: &RequestBuffer, reference: &Reference) -> Result<(), String> {
+    let first_exponent = row_exponent(values).map_err(|_| "the check's own rows are not finite".to_owned())?;
+    let exponent = buffer.exponents[row];
+    let largest = reference.largest_partials[row];
+    if buffer.flags[row] == 0 && largest > GUARD * (1.0 + GUARD_SLACK) {
+        return Err(format!("row {row} has a partial sum of {largest:e} and no overflow flag"));
+    }
+    let flagged_at = match (buffer.flags[row] != 0, exponent < first_exponent) {
+        (true, _) => largest,
+        (false, true) => largest * 2f64.powi(RETRY_STEP),
+        (false, false) => return Ok(()),
+    };
+    if flagged_at < GUARD * (1.0 - GUARD_SLACK) {
+        return Err(format!("row {row} has an overflow flag, but its largest partial sum is {flagged_at:e}"));
+    }
+    Ok(())
+}
+
+/// Magnitude at which a partial sum is flagged, …
+const GUARD: f64 = 60_000.0;
+/// … give or take the rounding of a row at another scale.
+const GUARD_SLACK: f64 = 0.01;
 
 /// Repeats the pattern rows over every bucket.
 fn check_buckets(
@@ -123,27 +138,24 @@ fn check_buckets(
         }
         let count = bucket.min(affordable.max(PATTERN_ROWS));
         let alone = route.only(bucket);
-        let verdict =
-            compute(npu, projection, direction, &alone, &repeated(&rows, input_width, count), count).and_then(
-                |(buffer, _)| {
-                    let mut answers = vec![0.0; count * output_width];
-                    buffer.read(&mut answers);
-                    let differs = (0..answers.len()).find(|at| {
-                        let (row, column) = (at / output_width, at % output_width);
-                        let same_row = row % PATTERN_ROWS * output_width + column;
-                        first.flags[row % PATTERN_ROWS] == 0
-                            && answers[*at].to_bits() != expected[same_row].to_bits()
-                    });
-                    match differs {
-                        None => Ok(()),
-                        Some(at) => Err(format!(
-                            "of {count} rows, row {} column {} has other bits than the same row in a small request",
-                            at / output_width,
-                            at % output_width
-                        )),
-                    }
-                },
-            );
+        let verdict = compute(npu, projection, direction, &alone, &repeated(&rows, input_width, count), count)
+            .and_then(|(buffer, _)| {
+                let mut answers = vec![0.0; count * output_width];
+                buffer.read(&mut answers);
+                let differs = (0..answers.len()).find(|at| {
+                    let (row, column) = (at / output_width, at % output_width);
+                    let same_row = row % PATTERN_ROWS * output_width + column;
+                    first.flags[row % PATTERN_ROWS] == 0 && answers[*at].to_bits() != expected[same_row].to_bits()
+                });
+                match differs {
+                    None => Ok(()),
+                    Some(at) => Err(format!(
+                        "of {count} rows, row {} column {} has other bits than the same row in a small request",
+                        at / output_width,
+                        at % output_width
+                    )),
+                }
+            });
         if let Err(reason) = verdict {
             route.decisions[index].outcome = Err(format!("start-up check: {reason}"));
         }
@@ -165,14 +177,7 @@ fn compute(
         .map_err(|_| "the check's own rows are not finite".to_owned())?;
     let nothing_forced = std::iter::empty();
     let overflowing = npu
-        .run(
-            projection,
-            direction,
-            route,
-            &mut buffer,
-            nothing_forced,
-            &mut Counters::default(),
-        )
+        .run(projection, direction, route, &mut buffer, nothing_forced, &mut Counters::default())
         .map_err(|fault: DeviceFault| fault.to_string())?;
     Ok((buffer, overflowing))
 }
@@ -202,80 +207,36 @@ mod tests {
 
     fn case(precision: Precision, checked: bool) -> Case {
         let device = DeviceKind::Model { checked };
-        let config = RuntimeConfig {
-            device,
-            precision,
-            threads: 1,
-            token_buckets: vec![32, 64],
-            ..RuntimeConfig::default()
-        };
-        let weights: Vec<f32> = (0..SIZE * SIZE)
-            .map(|i| ((i * 37 % 211) as f32 - 105.0) * 1e-3)
-            .collect();
-        let resident =
-            Weight::resident("w", SIZE, SIZE, WeightData::F32(&weights), precision).unwrap();
-        let projection = Projection {
-            name: "w".into(),
-            out: SIZE,
-            in_: SIZE,
-            weight: resident.weight,
-            misfit: None,
-        };
+        let config =
+            RuntimeConfig { device, precision, threads: 1, token_buckets: vec![32, 64], ..RuntimeConfig::default() };
+        let weights: Vec<f32> = (0..SIZE * SIZE).map(|i| ((i * 37 % 211) as f32 - 105.0) * 1e-3).collect();
+        let resident = Weight::resident("w", SIZE, SIZE, WeightData::F32(&weights), precision).unwrap();
+        let projection = Projection { name: "w".into(), out: SIZE, in_: SIZE, weight: resident.weight, misfit: None };
         let projections = vec![projection];
         let kernels = Kernels::verify().unwrap();
         let routes = planner::plan(&projections, &kernels, &config, &Faults::default());
-        Case {
-            projections,
-            routes,
-            kernels,
-            config,
-        }
+        Case { projections, routes, kernels, config }
     }
 
     impl Case {
-        fn alter(
-            &mut self,
-            bucket: usize,
-            direction: Direction,
-            alter: impl Fn(&Kernels, &mut kernel_gen::Plan),
-        ) {
+        fn alter(&mut self, bucket: usize, direction: Direction, alter: impl Fn(&Kernels, &mut kernel_gen::Plan)) {
             let decision = &mut self.routes[0][direction as usize].decisions[bucket];
             let planned = decision.outcome.as_ref().unwrap();
             let mut plan = planned.plan.clone();
             alter(&self.kernels, &mut plan);
             let partial_length = planned.partial_length;
-            decision.outcome = Ok(Arc::new(Planned {
-                for_device: (&plan).into(),
-                plan,
-                partial_length,
-            }));
+            decision.outcome = Ok(Arc::new(Planned { for_device: (&plan).into(), plan, partial_length }));
         }
 
         /// The reasons of (direction, bucket) after the check; empty where the device stays.
         fn check(&mut self) -> [[String; 2]; 2] {
             let checked = self.config.device == DeviceKind::Model { checked: true };
-            let pool = ModelPool::open(
-                Variant::select(checked),
-                1,
-                self.config.vtcm_bytes,
-                Overflow::default(),
-            )
-            .unwrap();
-            let effort = Effort {
-                bucket_products: 1 << 30,
-                threads: 1,
-            };
-            check(
-                &mut Npu::new(pool),
-                &self.projections,
-                &mut self.routes,
-                &effort,
-            );
-            let reason =
-                |d: &crate::route::Decision| d.outcome.as_ref().err().cloned().unwrap_or_default();
-            self.routes[0]
-                .each_ref()
-                .map(|route| [0, 1].map(|bucket| reason(&route.decisions[bucket])))
+            let pool =
+                ModelPool::open(Variant::select(checked), 1, self.config.vtcm_bytes, Overflow::default()).unwrap();
+            let effort = Effort { bucket_products: 1 << 30, threads: 1 };
+            check(&mut Npu::new(pool), &self.projections, &mut self.routes, &effort);
+            let reason = |d: &crate::route::Decision| d.outcome.as_ref().err().cloned().unwrap_or_default();
+            self.routes[0].each_ref().map(|route| [0, 1].map(|bucket| reason(&route.decisions[bucket])))
         }
     }
 
@@ -283,10 +244,7 @@ mod tests {
     fn a_sound_kernel_passes() {
         for precision in [Precision::F16, Precision::Q8] {
             for checked in [false, true] {
-                assert_eq!(
-                    case(precision, checked).check(),
-                    <[[String; 2]; 2]>::default()
-                );
+                assert_eq!(case(precision, checked).check(), <[[String; 2]; 2]>::default());
             }
         }
     }
@@ -304,10 +262,7 @@ mod tests {
         }
         let [forward, input_grad] = case.check();
         for reason in forward {
-            assert!(
-                reason.contains("start-up check: row 0, column") && reason.contains("±"),
-                "{reason}"
-            );
+            assert!(reason.contains("start-up check: row 0, column") && reason.contains("±"), "{reason}");
         }
         assert_eq!(input_grad, <[String; 2]>::default());
     }
@@ -319,9 +274,7 @@ mod tests {
             // Three partial sums where the other bucket has one.
             let kernel = kernels.of(Direction::InputGrad, Precision::F16).unwrap();
             let axes: Vec<u32> = plan.axes.iter().map(|axis| axis.extent).collect();
-            *plan =
-                kernel_gen::Plan::with_tunables(kernel, plan.arch, &axes, 8 << 20, &[32, 32, 32])
-                    .unwrap();
+            *plan = kernel_gen::Plan::with_tunables(kernel, plan.arch, &axes, 8 << 20, &[32, 32, 32]).unwrap();
         });
         let [forward, [small, large]] = case.check();
         assert_eq!(forward, <[String; 2]>::default());
@@ -337,9 +290,25 @@ mod tests {
             plan.windows[0].stage_bytes = 2048;
         });
         let [[small, _], _] = case.check();
-        assert!(
-            small.contains("stopped the kernel") && small.contains("forward_q8.rs:"),
-            "{small}"
-        );
+        assert!(small.contains("stopped the kernel") && small.contains("forward_q8.rs:"), "{small}");
+    }
+
+    #[test]
+    fn flags_must_be_where_partial_sums_reach_the_guard_and_nowhere_else() {
+        let row = [1.0f32, -0.5];
+        let verdict = |flag: u8, retries: i32, largest: f64| {
+            let mut buffer = RequestBuffer::default();
+            buffer.fill(&row, 1, 2, 2).unwrap();
+            buffer.flags[0] = flag;
+            buffer.exponents[0] -= retries * RETRY_STEP;
+            let reference = Reference { values: vec![], bounds: vec![], largest_partials: vec![largest] };
+            check_guard(0, &row, &buffer, &reference)
+        };
+        assert_eq!(verdict(0, 0, 59_000.0), Ok(()));
+        assert!(verdict(0, 0, 70_000.0).unwrap_err().contains("no overflow flag"));
+        assert_eq!(verdict(0, 1, 300.0), Ok(()));
+        assert!(verdict(0, 1, 100.0).unwrap_err().contains("has an overflow flag"));
+        assert_eq!(verdict(1, 3, 70_000.0), Ok(()));
+        assert!(verdict(1, 3, 0.1).unwrap_err().contains("has an overflow flag"));
     }
 }

@@ -6,9 +6,7 @@ pub(super) fn pattern_rows(width: usize) -> Vec<f32> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ width as u64;
     let mut next = move || {
         // Knuth's 64-bit linear congruence; its high bits are random enough for a check.
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((state >> 40) as f32 / (1u64 << 23) as f32) - 1.0
     };
     let mut rows = vec![0.0; PATTERN_ROWS * width];
@@ -30,10 +28,5 @@ pub(super) fn pattern_rows(width: usize) -> Vec<f32> {
 
 /// `count` rows: the pattern again and again.
 pub(super) fn repeated(pattern: &[f32], width: usize, count: usize) -> Vec<f32> {
-    pattern
-        .iter()
-        .copied()
-        .cycle()
-        .take(count * width)
-        .collect()
+    pattern.iter().copied().cycle().take(count * width).collect()
 }

@@ -18,6 +18,8 @@ pub(super) struct Reference {
     /// Kernel tolerance of each value: over partial sums, 2^-e·(ulp16(partial) + K·2^-24·Σ|a·w|), and one f32 denormal
     /// per partial sum for the store of a result that f32 can hold only as such.
     pub bounds: Vec<f64>,
+    /// Largest magnitude of a partial sum of each row, scaled as the row was.
+    pub largest_partials: Vec<f64>,
 }
 
 /// Operand rows and their magnitudes in f64.
@@ -46,26 +48,15 @@ impl Reference {
     ) -> Reference {
         let (from, to) = direction.widths(projection.out, projection.in_);
         let count = exponents.len();
-        let mut scaled = Wide {
-            values: Vec::new(),
-            magnitudes: Vec::new(),
-        };
+        let mut scaled = Wide { values: Vec::new(), magnitudes: Vec::new() };
         scaled.fill(rows.iter().enumerate().map(|(at, x)| {
             // Powers of two: the product is exact, and rounds to FP16 once.
             let e = exponents[at / from];
             f16::from_f64(f64::from(*x) * 2f64.powi(e)).to_f64()
         }));
-        let mut sums = Sums {
-            reference: Reference::zero(count * to),
-            to,
-            exponents,
-            threads,
-        };
+        let mut sums = Sums { reference: Reference::zero(count, to), to, exponents, threads };
         let mut dense = Vec::new();
-        let mut weights = Wide {
-            values: Vec::new(),
-            magnitudes: Vec::new(),
-        };
+        let mut weights = Wide { values: Vec::new(), magnitudes: Vec::new() };
         let chunk = (CHUNK_VALUES / projection.in_ / TILE * TILE).max(TILE);
         let mut partial = Partial::new(count * to);
         for first in (0..projection.out).step_by(chunk) {
@@ -74,23 +65,9 @@ impl Reference {
             projection.weight.dequantise(first..last, &mut dense);
             weights.fill(dense.iter().map(|w| f64::from(*w)));
             match direction {
-                Direction::Forward => sums.forward(
-                    &scaled,
-                    from,
-                    &weights,
-                    first..last,
-                    partial_length,
-                    &mut partial,
-                ),
+                Direction::Forward => sums.forward(&scaled, from, &weights, first..last, partial_length, &mut partial),
                 Direction::InputGrad => {
-                    sums.input_grad(
-                        &scaled,
-                        from,
-                        &weights,
-                        first..last,
-                        partial_length,
-                        &mut partial,
-                    );
+                    sums.input_grad(&scaled, from, &weights, first..last, partial_length, &mut partial);
                 }
             }
         }
@@ -103,11 +80,8 @@ impl Reference {
         reference
     }
 
-    fn zero(len: usize) -> Reference {
-        Reference {
-            values: vec![0.0; len],
-            bounds: vec![0.0; len],
-        }
+    fn zero(rows: usize, to: usize) -> Reference {
+        Reference { values: vec![0.0; rows * to], bounds: vec![0.0; rows * to], largest_partials: vec![0.0; rows] }
     }
 }
 
@@ -121,11 +95,7 @@ struct Partial {
 
 impl Partial {
     fn new(len: usize) -> Partial {
-        Partial {
-            sum: vec![0.0; len],
-            magnitude: vec![0.0; len],
-            length: 0,
-        }
+        Partial { sum: vec![0.0; len], magnitude: vec![0.0; len], length: 0 }
     }
 }
 
@@ -187,9 +157,7 @@ impl Sums<'_> {
         let count = self.exponents.len();
         let mut start = features.start;
         while start < features.end {
-            let partial_end = (start / partial_length + 1)
-                .saturating_mul(partial_length)
-                .min(from);
+            let partial_end = (start / partial_length + 1).saturating_mul(partial_length).min(from);
             let end = partial_end.min(features.end);
             let a = |values| Strided::rows(values, count, end - start, from);
             let w = |values| Strided::rows(values, end - start, self.to, self.to);
@@ -226,14 +194,12 @@ impl Sums<'_> {
         for (row, exponent) in self.exponents.iter().enumerate() {
             let unscale = 2f64.powi(-exponent);
             for column in 0..width {
-                let (sum, magnitude) = (
-                    partial.sum[row * width + column],
-                    partial.magnitude[row * width + column],
-                );
+                let (sum, magnitude) = (partial.sum[row * width + column], partial.magnitude[row * width + column]);
+                let largest = &mut self.reference.largest_partials[row];
+                *largest = largest.max(sum.abs());
                 let at = row * self.to + columns.start + column;
                 self.reference.values[at] += sum;
-                self.reference.bounds[at] += unscale
-                    * (ulp16(sum) + partial.length as f64 * F32_ROUNDING * magnitude)
+                self.reference.bounds[at] += unscale * (ulp16(sum) + partial.length as f64 * F32_ROUNDING * magnitude)
                     + f64::from(f32::from_bits(1));
             }
         }
@@ -268,25 +234,14 @@ mod tests {
     #[test]
     fn values_and_bounds_follow_the_definition() {
         let (out, in_) = (300, 1000);
-        let weights: Vec<f32> = (0..out * in_)
-            .map(|i| ((i * 31 % 257) as f32 - 128.0) * 0.01)
-            .collect();
-        let resident =
-            Weight::resident("w", out, in_, WeightData::F32(&weights), Precision::F16).unwrap();
+        let weights: Vec<f32> = (0..out * in_).map(|i| ((i * 31 % 257) as f32 - 128.0) * 0.01).collect();
+        let resident = Weight::resident("w", out, in_, WeightData::F32(&weights), Precision::F16).unwrap();
         let mut dense = vec![0.0; out * in_];
         resident.weight.dequantise(0..out, &mut dense);
-        let projection = Projection {
-            name: "w".into(),
-            out,
-            in_,
-            weight: resident.weight,
-            misfit: None,
-        };
+        let projection = Projection { name: "w".into(), out, in_, weight: resident.weight, misfit: None };
         for direction in Direction::ALL {
             let (from, to) = direction.widths(out, in_);
-            let rows: Vec<f32> = (0..2 * from)
-                .map(|i| ((i * 17 % 101) as f32 - 50.0) * 0.3)
-                .collect();
+            let rows: Vec<f32> = (0..2 * from).map(|i| ((i * 17 % 101) as f32 - 50.0) * 0.3).collect();
             let exponents = [8, 5];
             for partial in [96, 192, 4096] {
                 let got = Reference::compute(&projection, direction, &rows, &exponents, partial, 1);
@@ -302,15 +257,12 @@ mod tests {
                                     Direction::Forward => dense[column * in_ + i],
                                     Direction::InputGrad => dense[i * in_ + column],
                                 };
-                                let a =
-                                    f16::from_f64(f64::from(rows[row * from + i]) * scale).to_f64();
+                                let a = f16::from_f64(f64::from(rows[row * from + i]) * scale).to_f64();
                                 sum += a * f64::from(w);
                                 magnitude += (a * f64::from(w)).abs();
                             }
                             value += sum / scale;
-                            bound += (ulp16(sum)
-                                + (end - start) as f64 * 2f64.powi(-24) * magnitude)
-                                / scale;
+                            bound += (ulp16(sum) + (end - start) as f64 * 2f64.powi(-24) * magnitude) / scale;
                         }
                         let at = row * to + column;
                         assert!((got.values[at] - value).abs() <= 1e-9 * bound.max(1.0));

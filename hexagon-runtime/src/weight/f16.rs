@@ -28,38 +28,23 @@ impl F16Rows {
         let padded_out = out.next_multiple_of(TILE);
         let padded_in = in_.next_multiple_of(ROW_GRANULE);
         let mut halves = AlignedBytes::zeroed(padded_out * padded_in * 2);
-        halves
-            .as_mut_slice::<f16>()
-            .par_chunks_mut(padded_in)
-            .zip(values.par_chunks(in_))
-            .enumerate()
-            .try_for_each(|(row, (to, from))| {
+        halves.as_mut_slice::<f16>().par_chunks_mut(padded_in).zip(values.par_chunks(in_)).enumerate().try_for_each(
+            |(row, (to, from))| {
                 to[..in_].convert_from_f32_slice(from);
                 match to[..in_].iter().position(|x| !x.is_finite()) {
                     None => Ok(()),
-                    Some(column) => Err(TooLarge {
-                        row,
-                        column,
-                        value: from[column],
-                    }),
+                    Some(column) => Err(TooLarge { row, column, value: from[column] }),
                 }
-            })?;
-        Ok(F16Rows {
-            in_,
-            padded_out,
-            padded_in,
-            halves,
-        })
+            },
+        )?;
+        Ok(F16Rows { in_, padded_out, padded_in, halves })
     }
 
     pub fn dequantise(&self, rows: Range<usize>, to: &mut [f32]) {
-        let from =
-            &self.halves.as_slice::<f16>()[rows.start * self.padded_in..rows.end * self.padded_in];
-        to.par_chunks_mut(self.in_)
-            .zip(from.par_chunks(self.padded_in))
-            .for_each(|(to, from)| {
-                from[..self.in_].convert_to_f32_slice(to);
-            });
+        let from = &self.halves.as_slice::<f16>()[rows.start * self.padded_in..rows.end * self.padded_in];
+        to.par_chunks_mut(self.in_).zip(from.par_chunks(self.padded_in)).for_each(|(to, from)| {
+            from[..self.in_].convert_to_f32_slice(to);
+        });
     }
 
     /// The weight as the kernels read it.
@@ -88,28 +73,17 @@ mod tests {
         let values: Vec<f32> = (0..15).map(|i| (i as f32 - 7.0) * 0.1).collect();
         let weight = F16Rows::round(&values, out, in_).unwrap();
         let operand = weight.operand();
-        assert_eq!(
-            (operand.rows, operand.cols, operand.row_stride),
-            (32, 64, 128)
-        );
+        assert_eq!((operand.rows, operand.cols, operand.row_stride), (32, 64, 128));
         let halves: &[f16] = bytemuck::cast_slice(weight.bytes());
         for row in 0..32 {
             for column in 0..64 {
-                let expected = if row < out && column < in_ {
-                    values[row * in_ + column]
-                } else {
-                    0.0
-                };
+                let expected = if row < out && column < in_ { values[row * in_ + column] } else { 0.0 };
                 assert_eq!(halves[row * 64 + column], f16::from_f32(expected));
             }
         }
         let mut back = vec![0.0; 15];
         weight.dequantise(0..3, &mut back);
-        assert!(
-            back.iter()
-                .zip(&values)
-                .all(|(a, b)| *a == f16::from_f32(*b).to_f32())
-        );
+        assert!(back.iter().zip(&values).all(|(a, b)| *a == f16::from_f32(*b).to_f32()));
     }
 
     #[test]
@@ -124,13 +98,6 @@ mod tests {
     #[test]
     fn the_largest_fp16_fits_and_the_next_step_does_not() {
         assert!(F16Rows::round(&[65_519.0], 1, 1).is_ok());
-        assert_eq!(
-            F16Rows::round(&[0.0, 65_520.0], 1, 2).err(),
-            Some(TooLarge {
-                row: 0,
-                column: 1,
-                value: 65_520.0
-            })
-        );
+        assert_eq!(F16Rows::round(&[0.0, 65_520.0], 1, 2).err(), Some(TooLarge { row: 0, column: 1, value: 65_520.0 }));
     }
 }

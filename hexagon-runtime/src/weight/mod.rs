@@ -64,41 +64,24 @@ impl Weight {
         precision: Precision,
     ) -> Result<Resident, RuntimeError> {
         if out == 0 || in_ == 0 {
-            return Err(RuntimeError::EmptyShape {
-                name: name.to_owned(),
-                out,
-                in_,
-            });
+            return Err(RuntimeError::EmptyShape { name: name.to_owned(), out, in_ });
         }
         check_length(name, out, in_, data)?;
         check_finite(name, in_, data)?;
         let made = match (precision, data) {
-            (Precision::F32, WeightData::F32(values)) => Ok(Weight::F32(F32Rows {
-                in_,
-                values: values.to_vec(),
-            })),
-            (Precision::F32, WeightData::Q8Blocks(blocks)) => Ok(Weight::F32(F32Rows {
-                in_,
-                values: q8::dequantise_blocks(blocks, out, in_),
-            })),
-            (Precision::F16, WeightData::F32(values)) => {
-                F16Rows::round(values, out, in_).map(Weight::F16)
+            (Precision::F32, WeightData::F32(values)) => Ok(Weight::F32(F32Rows { in_, values: values.to_vec() })),
+            (Precision::F32, WeightData::Q8Blocks(blocks)) => {
+                Ok(Weight::F32(F32Rows { in_, values: q8::dequantise_blocks(blocks, out, in_) }))
             }
+            (Precision::F16, WeightData::F32(values)) => F16Rows::round(values, out, in_).map(Weight::F16),
             (Precision::F16, WeightData::Q8Blocks(blocks)) => {
                 F16Rows::round(&q8::dequantise_blocks(blocks, out, in_), out, in_).map(Weight::F16)
             }
-            (Precision::Q8, WeightData::F32(values)) => {
-                Q8Tiles::quantise(values, out, in_).map(Weight::Q8)
-            }
-            (Precision::Q8, WeightData::Q8Blocks(blocks)) => {
-                Q8Tiles::repack(blocks, out, in_).map(Weight::Q8)
-            }
+            (Precision::Q8, WeightData::F32(values)) => Q8Tiles::quantise(values, out, in_).map(Weight::Q8),
+            (Precision::Q8, WeightData::Q8Blocks(blocks)) => Q8Tiles::repack(blocks, out, in_).map(Weight::Q8),
         };
         Ok(match made {
-            Ok(weight) => Resident {
-                weight,
-                misfit: None,
-            },
+            Ok(weight) => Resident { weight, misfit: None },
             Err(TooLarge { row, column, value }) => {
                 let values = match data {
                     WeightData::F32(values) => values.to_vec(),
@@ -106,9 +89,7 @@ impl Weight {
                 };
                 Resident {
                     weight: Weight::F32(F32Rows { in_, values }),
-                    misfit: Some(format!(
-                        "weight {value:e} at row {row}, column {column} does not fit FP16"
-                    )),
+                    misfit: Some(format!("weight {value:e} at row {row}, column {column} does not fit FP16")),
                 }
             }
         })
@@ -127,9 +108,7 @@ impl Weight {
     /// multiple of 32.
     pub fn dequantise(&self, rows: Range<usize>, to: &mut [f32]) {
         match self {
-            Weight::F32(weight) => {
-                to.copy_from_slice(&weight.values[rows.start * weight.in_..rows.end * weight.in_])
-            }
+            Weight::F32(weight) => to.copy_from_slice(&weight.values[rows.start * weight.in_..rows.end * weight.in_]),
             Weight::F16(weight) => weight.dequantise(rows, to),
             Weight::Q8(weight) => weight.dequantise(rows, to),
         }
@@ -153,19 +132,12 @@ pub(crate) struct TooLarge {
     pub value: f32,
 }
 
-fn check_length(
-    name: &str,
-    out: usize,
-    in_: usize,
-    data: WeightData<'_>,
-) -> Result<(), RuntimeError> {
+fn check_length(name: &str, out: usize, in_: usize, data: WeightData<'_>) -> Result<(), RuntimeError> {
     let (got, expected, unit) = match data {
         WeightData::F32(values) => (values.len(), out.checked_mul(in_), "values"),
         WeightData::Q8Blocks(bytes) => (
             bytes.len(),
-            in_.div_ceil(Q8_BLOCK)
-                .checked_mul(Q8_BLOCK_BYTES)
-                .and_then(|row| row.checked_mul(out)),
+            in_.div_ceil(Q8_BLOCK).checked_mul(Q8_BLOCK_BYTES).and_then(|row| row.checked_mul(out)),
             "bytes",
         ),
     };
@@ -174,28 +146,15 @@ fn check_length(
     if got == expected {
         return Ok(());
     }
-    Err(RuntimeError::WeightLength {
-        name: name.to_owned(),
-        out,
-        in_,
-        expected,
-        got,
-        unit,
-    })
+    Err(RuntimeError::WeightLength { name: name.to_owned(), out, in_, expected, got, unit })
 }
 
 fn check_finite(name: &str, in_: usize, data: WeightData<'_>) -> Result<(), RuntimeError> {
     let bad = match data {
         WeightData::F32(values) => {
             // Folding before searching lets the common case run at memory speed.
-            let finite = values
-                .chunks(4096)
-                .all(|chunk| chunk.iter().fold(true, |all, x| all & x.is_finite()));
-            let position = if finite {
-                None
-            } else {
-                values.iter().position(|x| !x.is_finite())
-            };
+            let finite = values.chunks(4096).all(|chunk| chunk.iter().fold(true, |all, x| all & x.is_finite()));
+            let position = if finite { None } else { values.iter().position(|x| !x.is_finite()) };
             position.map(|i| (i / in_, i % in_, values[i]))
         }
         WeightData::Q8Blocks(blocks) => {
@@ -210,12 +169,7 @@ fn check_finite(name: &str, in_: usize, data: WeightData<'_>) -> Result<(), Runt
     };
     match bad {
         None => Ok(()),
-        Some((row, column, value)) => Err(RuntimeError::WeightNotFinite {
-            name: name.to_owned(),
-            row,
-            column,
-            value,
-        }),
+        Some((row, column, value)) => Err(RuntimeError::WeightNotFinite { name: name.to_owned(), row, column, value }),
     }
 }
 
@@ -225,16 +179,8 @@ mod tests {
 
     #[test]
     fn refuses_a_weight_of_the_wrong_length() {
-        let text = |data| {
-            Weight::resident("q_proj", 2, 33, data, Precision::Q8)
-                .err()
-                .unwrap()
-                .to_string()
-        };
-        assert!(
-            text(WeightData::F32(&[0.0; 65]))
-                .contains("q_proj has 65 values, its shape 2x33 needs 66")
-        );
+        let text = |data| Weight::resident("q_proj", 2, 33, data, Precision::Q8).err().unwrap().to_string();
+        assert!(text(WeightData::F32(&[0.0; 65])).contains("q_proj has 65 values, its shape 2x33 needs 66"));
         assert!(text(WeightData::Q8Blocks(&[0; 68])).contains("needs 136"));
     }
 
@@ -244,9 +190,7 @@ mod tests {
         values[2 * 40 + 7] = f32::NAN;
         for precision in [Precision::F32, Precision::F16, Precision::Q8] {
             match Weight::resident("v_proj", 4, 40, WeightData::F32(&values), precision) {
-                Err(RuntimeError::WeightNotFinite {
-                    row: 2, column: 7, ..
-                }) => {}
+                Err(RuntimeError::WeightNotFinite { row: 2, column: 7, .. }) => {}
                 other => panic!("{:?}", other.err()),
             }
         }
@@ -257,8 +201,7 @@ mod tests {
         let mut values = vec![1.0f32; 4 * 40];
         values[45] = 70_000.0;
         for precision in [Precision::F16, Precision::Q8] {
-            let resident =
-                Weight::resident("o_proj", 4, 40, WeightData::F32(&values), precision).unwrap();
+            let resident = Weight::resident("o_proj", 4, 40, WeightData::F32(&values), precision).unwrap();
             assert_eq!(resident.weight.precision(), Precision::F32);
             let reason = resident.misfit.unwrap();
             assert!(reason.contains("row 1, column 5"), "{reason}");

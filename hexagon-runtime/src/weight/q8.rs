@@ -41,19 +41,13 @@ impl Block {
             // A denormal d has an infinite inverse and q means nothing; its scale rounds to FP16 zero anyway.
             *q = round_half_away(x * inverse);
         }
-        Block {
-            d: f16::from_f32(d),
-            q,
-        }
+        Block { d: f16::from_f32(d), q }
     }
 
     fn read(bytes: &[u8]) -> Block {
         let mut q = [0i8; Q8_BLOCK];
         q.copy_from_slice(bytemuck::cast_slice(&bytes[2..Q8_BLOCK_BYTES]));
-        Block {
-            d: f16::from_le_bytes([bytes[0], bytes[1]]),
-            q,
-        }
+        Block { d: f16::from_le_bytes([bytes[0], bytes[1]]), q }
     }
 
     /// Column of the first weight, below `width`, whose effective value is not a finite FP16.
@@ -62,9 +56,7 @@ impl Block {
         if d.abs() * 128.0 < FP16_OVERFLOW {
             return None;
         }
-        self.q[..width]
-            .iter()
-            .position(|q| (f32::from(*q) * d).abs() >= FP16_OVERFLOW)
+        self.q[..width].iter().position(|q| (f32::from(*q) * d).abs() >= FP16_OVERFLOW)
     }
 }
 
@@ -83,21 +75,15 @@ pub(super) fn block_scale(block: &[u8]) -> f32 {
 pub(super) fn dequantise_blocks(blocks: &[u8], out: usize, in_: usize) -> Vec<f32> {
     let row_bytes = in_.div_ceil(Q8_BLOCK) * Q8_BLOCK_BYTES;
     let mut values = vec![0.0f32; out * in_];
-    values
-        .par_chunks_mut(in_)
-        .zip(blocks.par_chunks(row_bytes))
-        .for_each(|(to, from)| {
-            for (to, from) in to
-                .chunks_mut(Q8_BLOCK)
-                .zip(from.chunks_exact(Q8_BLOCK_BYTES))
-            {
-                let block = Block::read(from);
-                let d = block.d.to_f32();
-                for (to, q) in to.iter_mut().zip(block.q) {
-                    *to = f32::from(q) * d;
-                }
+    values.par_chunks_mut(in_).zip(blocks.par_chunks(row_bytes)).for_each(|(to, from)| {
+        for (to, from) in to.chunks_mut(Q8_BLOCK).zip(from.chunks_exact(Q8_BLOCK_BYTES)) {
+            let block = Block::read(from);
+            let d = block.d.to_f32();
+            for (to, q) in to.iter_mut().zip(block.q) {
+                *to = f32::from(q) * d;
             }
-        });
+        }
+    });
     values
 }
 
@@ -128,70 +114,52 @@ impl Q8Tiles {
         })
     }
 
-    fn fill(
-        out: usize,
-        in_: usize,
-        block: impl Fn(usize, usize, usize) -> Block + Sync,
-    ) -> Result<Q8Tiles, TooLarge> {
+    fn fill(out: usize, in_: usize, block: impl Fn(usize, usize, usize) -> Block + Sync) -> Result<Q8Tiles, TooLarge> {
         let row_tiles = out.div_ceil(TILE);
         let column_tiles = in_.div_ceil(TILE);
         let mut tiles = AlignedBytes::zeroed(row_tiles * column_tiles * TILE_BYTES);
         let bytes = &mut tiles.as_mut_slice::<u8>()[..row_tiles * column_tiles * TILE_BYTES];
-        bytes
-            .par_chunks_mut(column_tiles * TILE_BYTES)
-            .enumerate()
-            .try_for_each(|(band, tiles)| {
-                for (column, tile) in tiles.chunks_exact_mut(TILE_BYTES).enumerate() {
-                    let first = column * TILE;
-                    let width = TILE.min(in_ - first);
-                    let (quants, scales) = tile.split_at_mut(TILE_QUANTS);
-                    for n in 0..TILE.min(out - band * TILE) {
-                        let row = band * TILE + n;
-                        let block = block(row, first, width);
-                        if let Some(k) = block.overflow(width) {
-                            let value = f32::from(block.q[k]) * block.d.to_f32();
-                            return Err(TooLarge {
-                                row,
-                                column: first + k,
-                                value,
-                            });
-                        }
-                        for (k, q) in block.q.iter().enumerate() {
-                            quants[(k >> 1) * 64 + 2 * n + (k & 1)] = q.cast_unsigned();
-                        }
-                        scales[2 * n..2 * n + 2].copy_from_slice(&block.d.to_le_bytes());
+        bytes.par_chunks_mut(column_tiles * TILE_BYTES).enumerate().try_for_each(|(band, tiles)| {
+            for (column, tile) in tiles.chunks_exact_mut(TILE_BYTES).enumerate() {
+                let first = column * TILE;
+                let width = TILE.min(in_ - first);
+                let (quants, scales) = tile.split_at_mut(TILE_QUANTS);
+                for n in 0..TILE.min(out - band * TILE) {
+                    let row = band * TILE + n;
+                    let block = block(row, first, width);
+                    if let Some(k) = block.overflow(width) {
+                        let value = f32::from(block.q[k]) * block.d.to_f32();
+                        return Err(TooLarge { row, column: first + k, value });
                     }
+                    for (k, q) in block.q.iter().enumerate() {
+                        quants[(k >> 1) * 64 + 2 * n + (k & 1)] = q.cast_unsigned();
+                    }
+                    scales[2 * n..2 * n + 2].copy_from_slice(&block.d.to_le_bytes());
                 }
-                Ok(())
-            })?;
-        Ok(Q8Tiles {
-            in_,
-            row_tiles,
-            column_tiles,
-            tiles,
-        })
+            }
+            Ok(())
+        })?;
+        Ok(Q8Tiles { in_, row_tiles, column_tiles, tiles })
     }
 
     pub fn dequantise(&self, rows: Range<usize>, to: &mut [f32]) {
         debug_assert_eq!(rows.start % TILE, 0);
         let band_bytes = self.column_tiles * TILE_BYTES;
         let bytes = &self.bytes()[rows.start / TILE * band_bytes..];
-        to.par_chunks_mut(TILE * self.in_)
-            .zip(bytes.par_chunks(band_bytes))
-            .for_each(|(to, band)| {
-                let mut values = [0.0f32; TILE_QUANTS];
-                for (column, tile) in band.chunks_exact(TILE_BYTES).enumerate() {
-                    dequantise_tile(tile, &mut values);
-                    let first = column * TILE;
-                    let width = TILE.min(self.in_ - first);
-                    for (n, row) in to.chunks_mut(self.in_).enumerate() {
-                        for (pair, to) in row[first..first + width].chunks_mut(2).enumerate() {
-                            let from = pair * 64 + 2 * n;
-                            to.copy_from_slice(&values[from..from + to.len()]);
-                        }
+        to.par_chunks_mut(TILE * self.in_).zip(bytes.par_chunks(band_bytes)).for_each(|(to, band)| {
+            let mut values = [0.0f32; TILE_QUANTS];
+            for (column, tile) in band.chunks_exact(TILE_BYTES).enumerate() {
+                dequantise_tile(tile, &mut values);
+                let first = column * TILE;
+                let width = TILE.min(self.in_ - first);
+                for (n, row) in to.chunks_mut(self.in_).enumerate() {
+                    for (pair, to) in row[first..first + width].chunks_mut(2).enumerate() {
+                        let from = pair * 64 + 2 * n;
+                        to.copy_from_slice(&values[from..from + to.len()]);
                     }
                 }
-            });
+            }
+        });
     }
 
     /// The weight as the kernels read it.
@@ -218,10 +186,7 @@ fn dequantise_tile(tile: &[u8], values: &mut [f32; TILE_QUANTS]) {
     for (pair, d) in doubled.chunks_exact_mut(2).zip(scales.chunks_exact(2)) {
         pair.fill(f16::from_le_bytes([d[0], d[1]]).to_f32());
     }
-    for (line, quants) in values
-        .chunks_exact_mut(2 * TILE)
-        .zip(quants.chunks_exact(2 * TILE))
-    {
+    for (line, quants) in values.chunks_exact_mut(2 * TILE).zip(quants.chunks_exact(2 * TILE)) {
         for ((value, q), d) in line.iter_mut().zip(quants).zip(&doubled) {
             // The product is exact: 8 bits times 11 bits fit the 24 of f32.
             *value = round_to_fp16(f32::from(q.cast_signed()) * d);
@@ -239,13 +204,7 @@ fn round_to_fp16(x: f32) -> f32 {
     // Below 2^-14 FP16 counts in 2^-24, the spacing of f32 at 0.5: one addition rounds to it.
     let denormal = ((f32::from_bits(magnitude) + 0.5) - 0.5).to_bits();
     let smallest_normal = 0x3880_0000;
-    f32::from_bits(
-        sign | if magnitude < smallest_normal {
-            denormal
-        } else {
-            normal
-        },
-    )
+    f32::from_bits(sign | if magnitude < smallest_normal { denormal } else { normal })
 }
 
 #[cfg(test)]
@@ -253,9 +212,7 @@ mod tests {
     use super::*;
 
     fn ramp(len: usize) -> Vec<f32> {
-        (0..len)
-            .map(|i| ((i * 37 % 101) as f32 - 50.0) * 0.013)
-            .collect()
+        (0..len).map(|i| ((i * 37 % 101) as f32 - 50.0) * 0.013).collect()
     }
 
     #[test]
@@ -270,10 +227,7 @@ mod tests {
         let d = 2.54f32 / 127.0;
         assert_eq!(block.d, f16::from_f32(d));
         let quotient = |x: f32| (x * (1.0 / d)).round() as i8;
-        assert_eq!(
-            block.q[..4],
-            [-127, quotient(0.03), quotient(-0.05), quotient(0.029)]
-        );
+        assert_eq!(block.q[..4], [-127, quotient(0.03), quotient(-0.05), quotient(0.029)]);
         assert!(block.q[4..].iter().all(|q| *q == 0));
     }
 
@@ -287,13 +241,9 @@ mod tests {
     #[test]
     fn rounding_equals_the_library_s() {
         for q in -127..=127 {
-            for x in [
-                q as f32,
-                q as f32 + 0.5,
-                (q as f32 + 0.5).next_down(),
-                (q as f32 + 0.5).next_up(),
-                q as f32 * 0.37,
-            ] {
+            for x in
+                [q as f32, q as f32 + 0.5, (q as f32 + 0.5).next_down(), (q as f32 + 0.5).next_up(), q as f32 * 0.37]
+            {
                 if x.abs() <= 127.0 {
                     assert_eq!(round_half_away(x), x.round() as i8, "{x}");
                 }
@@ -304,11 +254,7 @@ mod tests {
             for q in -128i8..=127 {
                 let x = f32::from(q) * d;
                 if x.abs() < FP16_OVERFLOW {
-                    assert_eq!(
-                        round_to_fp16(x).to_bits(),
-                        f16::from_f32(x).to_f32().to_bits(),
-                        "{q} · {d}"
-                    );
+                    assert_eq!(round_to_fp16(x).to_bits(), f16::from_f32(x).to_f32().to_bits(), "{q} · {d}");
                 }
             }
         }
@@ -327,10 +273,7 @@ mod tests {
         let values = ramp(out * in_);
         let weight = Q8Tiles::quantise(&values, out, in_).unwrap();
         let operand = weight.operand();
-        assert_eq!(
-            (operand.rows, operand.cols, operand.row_stride),
-            (64, 96, 3 * 1088)
-        );
+        assert_eq!((operand.rows, operand.cols, operand.row_stride), (64, 96, 3 * 1088));
         for row in 0..64 {
             for column in 0..96 {
                 let tile = &weight.bytes()[((row / 32) * 3 + column / 32) * 1088..][..1088];
@@ -339,9 +282,7 @@ mod tests {
                 let d = f16::from_le_bytes([tile[1024 + 2 * n], tile[1025 + 2 * n]]);
                 let first = column / 32 * 32;
                 if row < out && first < in_ {
-                    let block = Block::quantise(
-                        &values[row * in_ + first..row * in_ + (first + 32).min(in_)],
-                    );
+                    let block = Block::quantise(&values[row * in_ + first..row * in_ + (first + 32).min(in_)]);
                     assert_eq!((q, d), (block.q[k], block.d), "row {row} column {column}");
                 } else {
                     assert_eq!((q, d), (0, f16::ZERO));
@@ -381,8 +322,7 @@ mod tests {
             for (block, chunk) in values[row * in_..(row + 1) * in_].chunks(32).enumerate() {
                 let quantised = Block::quantise(chunk);
                 for k in 0..chunk.len() {
-                    let expected =
-                        f16::from_f32(f32::from(quantised.q[k]) * quantised.d.to_f32()).to_f32();
+                    let expected = f16::from_f32(f32::from(quantised.q[k]) * quantised.d.to_f32()).to_f32();
                     assert_eq!(all[row * in_ + block * 32 + k], expected);
                 }
             }
