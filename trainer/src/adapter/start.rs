@@ -38,7 +38,7 @@ impl Adapter {
     pub fn fresh(projections: &[ProjectionShape], options: &AdapterOptions) -> Result<Adapter, AdapterError> {
         let rank = options.rank.unwrap_or(DEFAULT_RANK);
         let alpha = options.alpha.unwrap_or(DEFAULT_ALPHA);
-        if rank == 0 || !alpha.is_finite() {
+        if rank == 0 || !alpha.is_finite() || alpha <= 0.0 {
             return Err(AdapterError::Setting { what: format!("rank {rank} and alpha {alpha}") });
         }
         check_dropout(options.dropout)?;

@@ -46,6 +46,21 @@ pub(super) struct Qkv {
     pub low: Vec<f32>,
 }
 
+/// What lies between the heads and the MLP: attention output rows, A·x of the adapter on o, and the
+/// residual stream after it.
+pub(super) struct Mid {
+    pub attended: Vec<f32>,
+    pub low: Vec<f32>,
+    pub x_mid: Vec<f32>,
+}
+
+/// The MLP's inner values and A·x of the adapters on gate and up.
+pub(super) struct Inner {
+    pub gate: Vec<f32>,
+    pub up: Vec<f32>,
+    pub low: Vec<f32>,
+}
+
 impl Layer {
     /// The adapters of projections that share an input.
     pub fn group<'a>(
@@ -75,8 +90,8 @@ impl Layer {
         let mut heads = vec![0.0; q.len()];
         let mut log_sum = vec![0.0; self.attention.heads * pass.tokens];
         attention_forward(self.attention, &q, &k, &v, &pass.spans, &mut heads, &mut log_sum);
-        let (attended, low_o, x_mid) = self.leave_attention(pass, x, &heads)?;
-        let (gate, up, low_gate_up) = self.enter_mlp(pass, &x_mid)?;
+        let Mid { attended, low: low_o, x_mid } = self.leave_attention(pass, x, &heads)?;
+        let Inner { gate, up, low: low_gate_up } = self.enter_mlp(pass, &x_mid)?;
         let low_down = Vec::new();
         Ok(LayerTape { q, k, v, attended, log_sum, x_mid, gate, up, low_qkv, low_o, low_gate_up, low_down })
     }
@@ -114,13 +129,8 @@ impl Layer {
         Ok(Qkv { q, k, v, low })
     }
 
-    /// Joins the heads, applies o and adds the residual: (attended rows, A·x, x_mid).
-    pub fn leave_attention(
-        &self,
-        pass: &mut Pass<'_>,
-        x: &[f32],
-        heads: &[f32],
-    ) -> Result<(Vec<f32>, Vec<f32>, Vec<f32>), ArchitectureError> {
+    /// Joins the heads, applies o and adds the residual.
+    pub fn leave_attention(&self, pass: &mut Pass<'_>, x: &[f32], heads: &[f32]) -> Result<Mid, ArchitectureError> {
         let (tokens, key) = (pass.tokens, pass.dropout);
         let group = self.group(O, pass.adapter, pass.training);
         let mut attended = vec![0.0; heads.len()];
@@ -131,15 +141,11 @@ impl Layer {
         })?;
         adapt(&group, 0, &low, tokens, &mut x_mid);
         add(&mut x_mid, x);
-        Ok((attended, low, x_mid))
+        Ok(Mid { attended, low, x_mid })
     }
 
-    /// Norm, gate and up with their adapters: (gate, up, A·x).
-    pub fn enter_mlp(
-        &self,
-        pass: &mut Pass<'_>,
-        x_mid: &[f32],
-    ) -> Result<(Vec<f32>, Vec<f32>, Vec<f32>), ArchitectureError> {
+    /// Norm, gate and up with their adapters.
+    pub fn enter_mlp(&self, pass: &mut Pass<'_>, x_mid: &[f32]) -> Result<Inner, ArchitectureError> {
         let (tokens, key) = (pass.tokens, pass.dropout);
         let group = self.group(GATE_UP, pass.adapter, pass.training);
         let mut normed = vec![0.0; x_mid.len()];
@@ -152,7 +158,7 @@ impl Layer {
             adapt(&group, 0, &low, tokens, &mut gate);
         })?;
         adapt(&group, 1, &low, tokens, &mut up);
-        Ok((gate, up, low))
+        Ok(Inner { gate, up, low })
     }
 
     /// SwiGLU, down and the residual: (layer output, A·x).

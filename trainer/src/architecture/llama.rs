@@ -3,7 +3,7 @@
 use super::ArchitectureError;
 use super::batch::{BatchLoss, Segment, Sequence, StepOptions};
 use super::cache::KvCache;
-use super::layer::Layer;
+use super::layer::{Inner, Layer};
 use super::load;
 use super::pass::Pass;
 use super::tape::{Activations, LayerTape};
@@ -189,8 +189,8 @@ impl Llama {
             let qkv = layer.project(&mut pass, &x)?;
             cache.append(layer.index, &qkv.k, &qkv.v);
             let heads = cache.attend(layer.index, layer.attention, &qkv.q, segments, &pass.spans);
-            let (_, _, x_mid) = layer.leave_attention(&mut pass, &x, &heads)?;
-            let (gate, up, _) = layer.enter_mlp(&mut pass, &x_mid)?;
+            let x_mid = layer.leave_attention(&mut pass, &x, &heads)?.x_mid;
+            let Inner { gate, up, .. } = layer.enter_mlp(&mut pass, &x_mid)?;
             x = layer.leave_mlp(&mut pass, &x_mid, &gate, &up)?.0;
         }
         cache.commit(pass.tokens);

@@ -176,7 +176,7 @@ mod tests {
         for (index, pair) in adapter.pairs().iter().enumerate() {
             let mut mask = vec![1.0; ROWS * INPUT];
             if adapter.dropout > 0.0 {
-                KEY.drop(index as u64, adapter.dropout, INPUT, &vec![1.0; ROWS * INPUT], &mut mask);
+                KEY.drop(index as u64, adapter.dropout, INPUT, &[1.0; ROWS * INPUT], &mut mask);
             }
             let slot = NAMES.iter().position(|n| *n == pair.shape.name).unwrap();
             for t in 0..ROWS {

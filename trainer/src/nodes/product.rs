@@ -7,9 +7,12 @@ use gemm::Parallelism;
 pub enum Threads {
     /// The calling thread (inside a parallel loop).
     One,
-    /// The current thread pool.
+    /// The current thread pool, if the product is large enough to gain.
     All,
 }
+
+/// Multiplications below which one thread is faster, above all while others serve the NPU's model.
+const WORTH_THREADS: usize = 1 << 25;
 
 /// A read-only matrix view.
 #[derive(Clone, Copy)]
@@ -74,9 +77,10 @@ pub fn multiply(dst: MatrixMut<'_>, add: bool, factor: f32, a: Matrix<'_>, b: Ma
     assert!(dst.cols <= dst.row_stride || dst.rows <= 1, "rows of the product overlap");
     let dst_reach = reach(dst.rows, dst.cols, dst.row_stride, 1);
     assert!(dst_reach <= dst.data.len() && a.reach() <= a.data.len() && b.reach() <= b.data.len());
+    let work = dst.rows * dst.cols * a.cols;
     let parallelism = match threads {
-        Threads::One => Parallelism::None,
-        Threads::All => Parallelism::Rayon(0),
+        Threads::All if work >= WORTH_THREADS => Parallelism::Rayon(0),
+        _ => Parallelism::None,
     };
     // SAFETY: the assertions above keep every element the three views address inside their slices;
     // `dst` is borrowed exclusively and its rows do not overlap.

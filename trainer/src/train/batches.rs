@@ -32,7 +32,7 @@ impl<'a> Batches<'a> {
 
     /// Steps of the whole run.
     pub fn total_steps(&self) -> usize {
-        self.options.steps.unwrap_or(self.options.epochs * self.steps_per_epoch())
+        self.options.steps.unwrap_or(self.options.epochs.saturating_mul(self.steps_per_epoch()))
     }
 
     /// Rows of step `step`, counted from 0.

@@ -43,7 +43,7 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_message(text);
             bar.inc(1);
-        } else if self.every.is_some_and(|every| (metrics.step + 1) % every == 0 || metrics.step == 0) {
+        } else if self.every.is_some_and(|every| (metrics.step + 1).is_multiple_of(every) || metrics.step == 0) {
             eprintln!("step {}/{}: {text}", metrics.step + 1, self.total);
         }
     }

@@ -150,7 +150,7 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         report.seconds += seconds;
         report.npu_seconds += npu_seconds;
         report.metrics.push(metrics);
-        if options.save_every.is_some_and(|every| every > 0 && report.steps % every == 0) {
+        if options.save_every.is_some_and(|every| every > 0 && report.steps.is_multiple_of(every)) {
             adapter.save(&report.adapter, run.base)?;
             saved_at = Some(report.steps);
         }

@@ -35,7 +35,6 @@ pub struct Subject {
     pub llama: Llama,
     pub runtime: Runtime,
     pub base: BaseModel,
-    pub model: ModelFile,
 }
 
 impl Subject {
@@ -46,7 +45,7 @@ impl Subject {
         let runtime = builder.start().unwrap();
         let fingerprint = model.tensors.fingerprint().unwrap();
         let base = BaseModel { name: folder.display().to_string(), fingerprint };
-        Subject { llama, runtime, base, model }
+        Subject { llama, runtime, base }
     }
 
     pub fn cpu(folder: &Path) -> Subject {

@@ -26,7 +26,7 @@ fn a_shared_prefix_serves_several_continuations() {
     let segments = [
         segment(&whole.ids[12..20], 12, vec![0..5, 5..12]),
         segment(&whole.ids[20..], 20, vec![0..12, 12..20]),
-        segment(&other.ids[20..], 20, vec![0..20]),
+        segment(&other.ids[20..], 20, std::iter::once(0..20).collect()),
     ];
     let hidden = llama.infer(runtime, Some(&adapter), &segments, &mut cache).unwrap();
     assert_eq!(cache.len(), 20 + 2 * (len - 20));

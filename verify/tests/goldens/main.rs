@@ -5,6 +5,7 @@ mod bits;
 mod case;
 mod cases;
 mod curve;
+mod derivative;
 mod folder;
 mod inference;
 mod npu;

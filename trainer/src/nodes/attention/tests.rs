@@ -32,7 +32,15 @@ fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&v| v.into()).collect()
 }
 
-fn case(spans: &[Range<usize>]) -> (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>) {
+struct Case {
+    q: Vec<f32>,
+    k: Vec<f32>,
+    v: Vec<f32>,
+    out: Vec<f32>,
+    log_sum: Vec<f32>,
+}
+
+fn case(spans: &[Range<usize>]) -> Case {
     let tokens = spans.last().unwrap().end;
     let width = tokens * SHAPE.head_dim;
     let scaled =
@@ -40,13 +48,13 @@ fn case(spans: &[Range<usize>]) -> (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<
     let (q, k, v) = (scaled(1, SHAPE.heads), scaled(2, SHAPE.kv_heads), scaled(3, SHAPE.kv_heads));
     let (mut out, mut log_sum) = (vec![0.0; q.len()], vec![0.0; SHAPE.heads * tokens]);
     attention_forward(SHAPE, &q, &k, &v, spans, &mut out, &mut log_sum);
-    (q, k, v, out, log_sum)
+    Case { q, k, v, out, log_sum }
 }
 
 #[test]
 fn forward_agrees_with_f64_over_several_blocks_and_spans() {
     let spans = [0..1, 1..140, 140..204];
-    let (q, k, v, out, _) = case(&spans);
+    let Case { q, k, v, out, .. } = case(&spans);
     for (a, b) in out.iter().zip(plain(&wide(&q), &wide(&k), &wide(&v), &spans)) {
         assert!((f64::from(*a) - b).abs() < 2e-6 * 3.0);
     }
@@ -55,7 +63,7 @@ fn forward_agrees_with_f64_over_several_blocks_and_spans() {
 #[test]
 fn backward_agrees_with_finite_differences() {
     let spans = [0..70, 70..73];
-    let (q, k, v, out, log_sum) = case(&spans);
+    let Case { q, k, v, out, log_sum } = case(&spans);
     let (tokens, dim) = (73, SHAPE.head_dim);
     let d_out = test_values(9, out.len());
     let mut attended = vec![0.0; out.len()];
@@ -81,8 +89,9 @@ fn backward_agrees_with_finite_differences() {
 
 #[test]
 fn context_pieces_are_one_row_of_keys() {
-    let spans = [0..100];
-    let (q, k, v, out, _) = case(&spans);
+    let whole = 0..100;
+    let spans = std::slice::from_ref(&whole);
+    let Case { q, k, v, out, .. } = case(spans);
     let dim = SHAPE.head_dim;
     let rows = |b: &'static str, r: Range<usize>| match b {
         "k" => &k[r.start * dim..r.end * dim],
