@@ -51,8 +51,7 @@ fn smollm2() -> Option<SmolLm2> {
     };
     let goldens: Goldens = serde_json::from_str(include_str!("../reference/smollm2-goldens.json")).unwrap();
     let model = ModelFile::open(&path).unwrap();
-    let config =
-        RuntimeConfig { device: DeviceKind::Cpu, precision: Precision::F32, ..RuntimeConfig::default() };
+    let config = RuntimeConfig { device: DeviceKind::Cpu, precision: Precision::F32, ..RuntimeConfig::default() };
     let mut builder = RuntimeBuilder::new(config);
     let llama = Llama::load(&model, &mut builder).unwrap();
     let runtime = builder.start().unwrap();

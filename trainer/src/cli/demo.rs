@@ -72,8 +72,7 @@ impl DemoArgs {
 
         let rows = demo::pick(train, usize::from(self.rows), self.seed);
         let data = self.out.join("train.jsonl");
-        demo::write_training_rows(&data, &rows, &tags)
-            .map_err(|source| CliError::Io { path: data.clone(), source })?;
+        demo::write_training_rows(&data, &rows, &tags).map_err(|source| CliError::Io { path: data.clone(), source })?;
         let dataset = load_jsonl(&data, session.model.text.as_ref(), session.model.config.vocab, MAX_TOKENS)?;
         let seed = self.seed;
         let start = AdapterOptions { seed, ..AdapterOptions::default() };

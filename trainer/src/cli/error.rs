@@ -18,7 +18,9 @@ use crate::train::TrainError;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CliError {
     /// f32 weights asked of the NPU.
-    #[error("--precision f32 needs --device cpu: the NPU multiplies 16-bit floats. Use --precision f16, q8 or auto there")]
+    #[error(
+        "--precision f32 needs --device cpu: the NPU multiplies 16-bit floats. Use --precision f16, q8 or auto there"
+    )]
     FloatOnNpu,
     /// Text data for a model without tokenizer.
     #[error(

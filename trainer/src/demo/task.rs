@@ -56,11 +56,7 @@ impl TagTask {
     ///
     /// # Errors
     /// Whatever the model or the runtime reports.
-    pub fn measure(
-        &self,
-        subject: &mut Subject<'_>,
-        done: &mut dyn FnMut(usize),
-    ) -> Result<Agreement, EvalError> {
+    pub fn measure(&self, subject: &mut Subject<'_>, done: &mut dyn FnMut(usize)) -> Result<Agreement, EvalError> {
         let scores = choice_scores(subject, &self.questions, done)?;
         Ok(Agreement::of(&self.gold, &best_choices(&scores), self.classes))
     }

@@ -44,8 +44,7 @@ pub fn choice_scores(
         let segment = Segment { ids: &questions[0].prompt[..trunk], position: 0, context: Vec::new() };
         llama.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
     }
-    let mut scores: Vec<Vec<f64>> =
-        questions.iter().map(|question| vec![0.0; question.choices.len()]).collect();
+    let mut scores: Vec<Vec<f64>> = questions.iter().map(|question| vec![0.0; question.choices.len()]).collect();
     for group in groups(questions, trunk) {
         cache.truncate(trunk);
         let (segments, wanted) = tree(questions, group.clone(), trunk);
@@ -61,9 +60,8 @@ pub fn choice_scores(
 
 /// Index of the best score of each question; the first one of equals.
 pub fn best_choices(scores: &[Vec<f64>]) -> Vec<usize> {
-    let best = |row: &Vec<f64>| {
-        (0..row.len()).fold(0, |best, choice| if row[choice] > row[best] { choice } else { best })
-    };
+    let best =
+        |row: &Vec<f64>| (0..row.len()).fold(0, |best, choice| if row[choice] > row[best] { choice } else { best });
     scores.iter().map(best).collect()
 }
 
@@ -99,7 +97,7 @@ fn tree(questions: &[Question], group: Range<usize>, trunk: usize) -> (Vec<Segme
         let question = &questions[index];
         let branch = &question.prompt[trunk..];
         let branch_rows = trunk + row..trunk + row + branch.len();
-        segments.push(Segment { ids: branch, position: trunk, context: ranges([0..trunk]) });
+        segments.push(Segment { ids: branch, position: trunk, context: Vec::from_iter([0..trunk]) });
         row += branch.len();
         let last = row - 1;
         for (number, choice) in question.choices.iter().enumerate() {
@@ -112,7 +110,7 @@ fn tree(questions: &[Question], group: Range<usize>, trunk: usize) -> (Vec<Segme
                 id,
             }));
             if !fed.is_empty() {
-                let context = ranges([0..trunk, branch_rows.clone()]);
+                let context = vec![0..trunk, branch_rows.clone()];
                 segments.push(Segment { ids: fed, position: question.prompt.len(), context });
                 row += fed.len();
             }
@@ -121,21 +119,13 @@ fn tree(questions: &[Question], group: Range<usize>, trunk: usize) -> (Vec<Segme
     (segments, wanted)
 }
 
-/// The ranges that hold anything.
-fn ranges(all: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    all.into_iter().filter(|range| !range.is_empty()).collect()
-}
-
 fn add_log_probs(llama: &Llama, hidden: &[f32], wanted: &[Wanted], scores: &mut [Vec<f64>]) {
     let mut order: Vec<&Wanted> = wanted.iter().collect();
     order.sort_by_key(|wanted| wanted.row);
     let rows: Vec<&[&Wanted]> = order.chunk_by(|a, b| a.row == b.row).collect();
     let width = llama.config().hidden;
-    let outputs: Vec<f32> = rows
-        .iter()
-        .flat_map(|row| &hidden[row[0].row * width..(row[0].row + 1) * width])
-        .copied()
-        .collect();
+    let outputs: Vec<f32> =
+        rows.iter().flat_map(|row| &hidden[row[0].row * width..(row[0].row + 1) * width]).copied().collect();
     let ids: Vec<Vec<u32>> = rows.iter().map(|row| row.iter().map(|wanted| wanted.id).collect()).collect();
     for (row, log_probs) in rows.iter().zip(llama.log_probs(&outputs, &ids)) {
         for (wanted, log_prob) in row.iter().zip(log_probs) {
@@ -154,15 +144,14 @@ mod tests {
 
     #[test]
     fn a_twig_sees_trunk_and_branch_only() {
-        let questions =
-            [question(&[1, 2, 3, 4], &[&[5, 9], &[6, 7, 9], &[9]]), question(&[1, 2, 8], &[&[5, 9]])];
+        let questions = [question(&[1, 2, 3, 4], &[&[5, 9], &[6, 7, 9], &[9]]), question(&[1, 2, 8], &[&[5, 9]])];
         let (segments, wanted) = tree(&questions, 0..2, 2);
         let seen: Vec<_> = segments.iter().map(|s| (s.ids, s.position, s.context.clone())).collect();
         let expected: Vec<(&[u32], usize, Vec<Range<usize>>)> = vec![
-            (&[3, 4], 2, vec![0..2]),
+            (&[3, 4], 2, Vec::from_iter([0..2])),
             (&[5], 4, vec![0..2, 2..4]),
             (&[6, 7], 4, vec![0..2, 2..4]),
-            (&[8], 2, vec![0..2]),
+            (&[8], 2, Vec::from_iter([0..2])),
             (&[5], 3, vec![0..2, 7..8]),
         ];
         assert_eq!(seen, expected);

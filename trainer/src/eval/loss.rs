@@ -54,8 +54,7 @@ pub fn data_loss(
             group.iter().map(|sample| Segment { ids: &sample.ids, position: 0, context: Vec::new() }).collect();
         let hidden = subject.llama.infer(subject.runtime, subject.adapter, &segments, &mut cache)?;
         let (rows, targets): (Vec<usize>, Vec<u32>) = targets(group).unzip();
-        let outputs: Vec<f32> =
-            rows.iter().flat_map(|row| &hidden[row * width..(row + 1) * width]).copied().collect();
+        let outputs: Vec<f32> = rows.iter().flat_map(|row| &hidden[row * width..(row + 1) * width]).copied().collect();
         let wanted: Vec<Vec<u32>> = targets.iter().map(|&id| vec![id]).collect();
         let log_probs = subject.llama.log_probs(&outputs, &wanted);
         sum.sum_nll -= log_probs.iter().map(|row| f64::from(row[0])).sum::<f64>();
