@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::config::{DeviceKind, RuntimeConfig};
-use crate::device::{ModelPool, Variant};
+use crate::device::{LoadedModel, ModelPool, Variant};
 use crate::engine::{Engine, Routed};
 use crate::kernels::Kernels;
 use crate::npu::Npu;
@@ -78,8 +78,12 @@ impl RuntimeBuilder {
         };
         let faults = config.faults.clone().with_environment()?;
         let mut routes = planner::plan(&projections, &Kernels::verify()?, &config, &faults);
+        let variant = match &config.kernel_library {
+            Some(path) => Variant::Loaded(LoadedModel::open(path)?),
+            None => Variant::select(checked),
+        };
         let pool = ModelPool::open(
-            Variant::select(checked),
+            variant,
             config.threads,
             config.vtcm_bytes,
             config.overflow,

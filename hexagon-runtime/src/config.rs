@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use crate::faults::Faults;
 use crate::{Arch, Precision};
 
@@ -49,6 +51,8 @@ pub struct RuntimeConfig {
     pub overflow: Overflow,
     /// Faults for tests; those in the environment variable `PERMAFROST_FAULTS` are added to these.
     pub faults: Faults,
+    /// A shared object with functional-model kernels to run in place of the built-in ones.
+    pub kernel_library: Option<PathBuf>,
     /// Compare a few rows of every projection with the CPU float path before the first request.
     pub startup_check: bool,
 }
@@ -65,6 +69,7 @@ impl Default for RuntimeConfig {
             vtcm_bytes: 8 << 20,
             overflow: Overflow::default(),
             faults: Faults::default(),
+            kernel_library: None,
             startup_check: true,
         }
     }

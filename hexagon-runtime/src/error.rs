@@ -54,6 +54,16 @@ pub enum RuntimeError {
         /// Projection.
         name: String,
     },
+    /// A kernel library that cannot be loaded.
+    #[error(
+        "kernel library {} cannot be loaded ({reason}): compile it as a shared object with -DPF_VARIANT=loaded from this version's device headers", path.display()
+    )]
+    KernelLibrary {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The loader's reason.
+        reason: String,
+    },
     /// F32 weights on the NPU.
     #[error(
         "precision f32 runs on the CPU device only: choose --device cpu, or --precision f16 or q8"

@@ -9,6 +9,8 @@
 
 mod check;
 mod expand;
+#[cfg(test)]
+mod mangled;
 mod parse;
 mod report;
 mod tree;

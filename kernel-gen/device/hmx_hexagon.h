@@ -31,6 +31,7 @@ static inline void pf_hmx_load_bias(uint8_t *record)
 #endif
 }
 
+/* Without the SDK nothing here can take the HMX resource: whoever opened the device must have enabled it. */
 static inline void pf_hmx_begin(pf_device *dev)
 {
 #if defined(PF_SDK)

@@ -9,6 +9,11 @@
 
 extern crate self as kernel_gen;
 
+/// The page's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/kernel-language.md")]
+struct KernelLanguagePage;
+
 mod arch;
 mod defect;
 mod device;

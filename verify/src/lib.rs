@@ -2,6 +2,7 @@
 //!
 //! Nothing here is product code: the references are written for reading, in f64, and share no line with what they check.
 
+pub mod compiled;
 pub mod effective;
 pub mod family;
 pub mod product;

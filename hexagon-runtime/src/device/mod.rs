@@ -1,9 +1,11 @@
 //! Devices: today the in-process functional model in all its compiled variants.
 
+mod loaded;
 mod model;
 mod pool;
 mod product;
 
+pub use loaded::LoadedModel;
 pub use model::{Counts, DeviceFault, Variant};
 pub use pool::ModelPool;
 pub use product::{KernelPlan, Product, WeightOperand};

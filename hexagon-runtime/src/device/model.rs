@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::fmt;
 use std::ptr::NonNull;
 
+use super::loaded::LoadedModel;
 use crate::abi;
 use crate::config::Overflow;
 
@@ -23,6 +24,8 @@ pub enum Variant {
     /// AArch64 NEON.
     #[cfg(target_arch = "aarch64")]
     Neon,
+    /// Kernels somebody else compiled, loaded at run time.
+    Loaded(LoadedModel),
 }
 
 unsafe extern "C" {
@@ -86,6 +89,7 @@ impl Variant {
                 Variant::Avx512 => &pf_model_avx512,
                 #[cfg(target_arch = "aarch64")]
                 Variant::Neon => &pf_model_neon,
+                Variant::Loaded(model) => model.table(),
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::kernel;
 kernel! {
     /// Y = X · Wᵀ, W in Q8_0 tiles.
     ///
-    /// A dequantised tile holds W[n][k] with k as the pair index: the HMX weight tile of this product.
+    /// A dequantised tile holds `W[n][k]` with k as the pair index: the HMX weight tile of this product.
     pub kernel forward_q8 {
         axes { m: token, n: out, k: in }
 

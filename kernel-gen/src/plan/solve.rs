@@ -70,35 +70,22 @@ pub fn solve(
     }
 
     // 1. Independent of axes[token].
-    let tunable = &kernel.tunables[contraction];
-    let mut rows = cover(&kernel.tunables[token], REFERENCE_ROWS);
-    loop {
-        tiles[token] = rows;
-        if fits(&tiles) {
-            break;
-        }
-        match kernel.tunables[token].at_most(rows.saturating_sub(1)) {
-            Some(fewer) => rows = fewer,
-            None => break,
-        }
-    }
-    tiles[contraction] = widest(
-        tunable,
-        axes[facts.contraction.0],
-        &mut tiles.clone(),
-        contraction,
-        &fits,
-    );
+    let choose = |tiles: &[u32], index: usize, extent: u32| {
+        largest(&kernel.tunables[index], extent, |value| {
+            let mut trial = tiles.to_vec();
+            trial[index] = value;
+            fits(&trial)
+        })
+    };
+    tiles[token] = choose(&tiles, token, REFERENCE_ROWS).unwrap_or(smallest[token]);
+    let sums = axes[facts.contraction.0];
+    let widest = choose(&tiles, contraction, sums).unwrap_or(smallest[contraction]);
+    tiles[contraction] = balanced(&kernel.tunables[contraction], sums, widest);
 
     // 2.
-    tiles[token] = smallest[token];
-    tiles[token] = widest(
-        &kernel.tunables[token],
-        axes[facts.token.0],
-        &mut tiles.clone(),
-        token,
-        &fits,
-    );
+    let rows = axes[facts.token.0];
+    let widest = choose(&tiles, token, rows).unwrap_or(smallest[token]);
+    tiles[token] = balanced(&kernel.tunables[token], rows, widest);
 
     // 3.
     for &axis in &others {
@@ -143,25 +130,20 @@ fn cover(tunable: &Tunable, extent: u32) -> u32 {
         .unwrap_or(tunable.granule())
 }
 
-/// The tile with the fewest blocks of `extent` that fits, blocks made equal. `tiles[index]` fits as it is.
-fn widest(
-    tunable: &Tunable,
-    extent: u32,
-    tiles: &mut [u32],
-    index: usize,
-    fits: &dyn Fn(&[u32]) -> bool,
-) -> u32 {
-    let mut value = cover(tunable, extent);
-    loop {
-        tiles[index] = value;
-        if fits(tiles) {
-            return balanced(tunable, extent, value);
-        }
-        match tunable.at_most(value.saturating_sub(1)) {
-            Some(smaller) => value = smaller,
-            None => return value,
+/// The largest legal value that fits, up to the one that covers `extent`. What fits stays fitting when it shrinks, so the
+/// bound can be halved towards.
+fn largest(tunable: &Tunable, extent: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    let mut low = tunable.smallest().filter(|&value| fits(value))?;
+    let mut high = cover(tunable, extent).max(low);
+    while low < high {
+        let middle = high - (high - low) / 2;
+        if tunable.at_most(middle).is_some_and(&fits) {
+            low = middle;
+        } else {
+            high = middle - 1;
         }
     }
+    tunable.at_most(low)
 }
 
 /// The smallest tile that needs no more blocks of `extent` than `tile`.

@@ -1,5 +1,6 @@
 //! The emitted kernels on both functional models: exact on whole numbers whatever the tiles, and a defect shows.
 
+mod authored;
 mod model;
 
 use kernel_gen::{Arch, Defect, Kernel, Plan, Verified, ir, library, plan, verify};
@@ -86,10 +87,11 @@ impl Problem {
     }
 }
 
+/// The library and what a kernel author might add.
 fn verified() -> Vec<Verified> {
-    library::all()
-        .iter()
-        .map(|kernel| verify(kernel).unwrap())
+    let kernels = library::all().into_iter().chain(authored::all());
+    kernels
+        .map(|kernel| verify(&kernel).unwrap_or_else(|found| panic!("{found:?}")))
         .collect()
 }
 
@@ -165,14 +167,14 @@ fn requests_a_kernel_cannot_serve_are_refused() {
             2,
             "{plan}: a tile of zero"
         );
-        let mut one_stage = plan.clone();
-        one_stage.windows[1].stages = 1;
+        let mut stages = plan.clone();
+        stages.windows[1].stages = 4;
         assert_eq!(
             problem
-                .run(&CHECKED, kernel.kernel(), &one_stage, 0..64)
+                .run(&CHECKED, kernel.kernel(), &stages, 0..64)
                 .status,
             2,
-            "{plan}: one stage"
+            "{plan}: other stages"
         );
     }
 }
@@ -188,9 +190,9 @@ fn every_defect_changes_the_result() {
         Defect::DroppedTile,
         Defect::StoredPartial,
     ] {
-        let kernels: Vec<_> = verified()
-            .into_iter()
-            .map(|k| k.with_defect(defect))
+        let kernels: Vec<_> = library::all()
+            .iter()
+            .map(|k| verify(k).unwrap().with_defect(defect))
             .collect();
         let name = format!("{defect:?}").replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let model = Model::build(&name, false, &kernels);
