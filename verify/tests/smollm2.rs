@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use hexagon_runtime::{DeviceKind, Precision, Runtime, RuntimeBuilder, RuntimeConfig};
 use serde::Deserialize;
-use trainer::architecture::Llama;
+use trainer::architecture::{Llama, Sequence};
 use trainer::demo::cached_smollm2;
 use trainer::eval::{Subject, greedy, token_nll};
 use trainer::model_file::ModelFile;
@@ -76,15 +76,15 @@ fn perplexity_and_every_token() {
 #[test]
 fn logits_and_their_argmax() {
     let Some(SmolLm2 { golden, llama, mut runtime, .. }) = smollm2() else { return };
-    let sequence =
-        trainer::architecture::Sequence { labels: vec![-100; golden.ids.len()], ids: golden.ids.clone(), position: 0 };
+    let sequence = Sequence { labels: vec![-100; golden.ids.len()], ids: golden.ids.clone(), position: 0 };
     let logits = llama.logits(&mut runtime, None, &[sequence]).unwrap();
     let rows: Vec<&[f32]> = logits.chunks_exact(llama.config().vocab).collect();
     let argmax: Vec<u32> = rows.iter().map(|row| largest(row)).collect();
     assert_eq!(argmax[..golden.argmax.len()], golden.argmax);
-    let last = rows[golden.ids.len() - 1];
+    // The row that predicts the text's last token.
+    let last = rows[golden.argmax.len() - 1];
     for (ours, theirs) in last.iter().zip(&golden.last_logits_first8) {
-        assert!((ours - theirs).abs() < 5e-3, "logit {ours}, PyTorch says {theirs}");
+        assert!((ours - theirs).abs() < 2e-3, "logit {ours}, PyTorch says {theirs}");
     }
 }
 

@@ -38,9 +38,8 @@ impl EvalArgs {
     pub fn run(self) -> Result<(), CliError> {
         let mut session = Session::open(&self.model, &self.device)?;
         let adapter = self.adapter.as_deref().map(|path| session.adapter(path)).transpose()?;
-        let tagged = tag_rows(&self.data)?;
-        let task = match &tagged {
-            Some((apps, tags)) => Some(TagTask::new(session.text()?, apps, tags)?),
+        let task = match tag_rows(&self.data)? {
+            Some(apps) => Some(TagTask::new(session.text()?, &apps, &tag_choice(&apps)?)?),
             None => None,
         };
         let samples = match &task {
@@ -76,19 +75,20 @@ fn print_tags(task: &TagTask, subject: &mut Subject<'_>) -> Result<(), CliError>
     Ok(())
 }
 
-/// The rows of a file of tag data and the tags to choose from; nothing when its first row has another form.
-///
-/// The choice is the one of the bundled set where that contains the file's tags, so that a part of the set asks the same
-/// questions as the whole. Otherwise it is the tags that occur in the file.
-fn tag_rows(path: &Path) -> Result<Option<(Vec<TaggedApp>, Vec<String>)>, CliError> {
+/// The rows of a file of tag data; nothing when its first row has another form.
+fn tag_rows(path: &Path) -> Result<Option<Vec<TaggedApp>>, CliError> {
     let text = fs::read_to_string(path).map_err(|source| CliError::Io { path: path.to_owned(), source })?;
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if serde_json::from_str::<TaggedApp>(first).is_err() {
         return Ok(None);
     }
     let apps = demo::parse(&text).map_err(|source| CliError::TagData { path: path.to_owned(), source })?;
-    let bundled = demo::tags(&demo::train()?);
-    let own = demo::tags(&apps);
-    let tags = if own.iter().all(|tag| bundled.contains(tag)) { bundled } else { own };
-    Ok(Some((apps, tags)))
+    Ok(Some(apps))
+}
+
+/// The tags to choose from: those of the bundled set where they contain the file's, so that a part of the set asks the
+/// same questions as the whole; otherwise those that occur in the file.
+fn tag_choice(apps: &[TaggedApp]) -> Result<Vec<String>, CliError> {
+    let (bundled, own) = (demo::tags(&demo::train()?), demo::tags(apps));
+    Ok(if own.iter().all(|tag| bundled.contains(tag)) { bundled } else { own })
 }

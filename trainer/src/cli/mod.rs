@@ -30,7 +30,7 @@ enum Command {
     /// Measure, train and measure again a real 135M-parameter model on real tags.
     Demo(demo::DemoArgs),
     /// Train a LoRA adapter on a JSONL file.
-    Train(train::TrainArgs),
+    Train(Box<train::TrainArgs>),
     /// Print loss, targets and accuracy of a model, with or without an adapter.
     Eval(eval::EvalArgs),
     /// Fetch the demo's model into the cache folder and print its path.

@@ -1,5 +1,7 @@
 //! The answer a model gives when it always takes the likeliest token.
 
+use std::iter::once;
+
 use super::{EvalError, Subject};
 use crate::architecture::{KvCache, Segment};
 
@@ -23,8 +25,7 @@ pub fn greedy(
     while answer.len() < max_tokens {
         let fresh = answer.last().map_or(prompt, std::slice::from_ref);
         let seen = cache.len();
-        let context = if seen == 0 { Vec::new() } else { vec![0..seen] };
-        let segment = Segment { ids: fresh, position: seen, context };
+        let segment = Segment { ids: fresh, position: seen, context: once(0..seen).collect() };
         let hidden = subject.llama.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
         let next = likeliest(&subject.llama.head_logits(&hidden[hidden.len() - width..]))?;
         if Some(next) == end {

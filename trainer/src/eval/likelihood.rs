@@ -5,6 +5,7 @@
 //! see its neighbours, so every number equals the one a separate run over the whole conversation would give, while a
 //! whole group of questions is one request per projection.
 
+use std::iter::once;
 use std::ops::Range;
 
 use crate::architecture::{KvCache, Llama, Segment};
@@ -97,7 +98,7 @@ fn tree(questions: &[Question], group: Range<usize>, trunk: usize) -> (Vec<Segme
         let question = &questions[index];
         let branch = &question.prompt[trunk..];
         let branch_rows = trunk + row..trunk + row + branch.len();
-        segments.push(Segment { ids: branch, position: trunk, context: ranges([0..trunk]) });
+        segments.push(Segment { ids: branch, position: trunk, context: once(0..trunk).collect() });
         row += branch.len();
         let last = row - 1;
         for (number, choice) in question.choices.iter().enumerate() {
@@ -110,18 +111,13 @@ fn tree(questions: &[Question], group: Range<usize>, trunk: usize) -> (Vec<Segme
                 id,
             }));
             if !fed.is_empty() {
-                let context = ranges([0..trunk, branch_rows.clone()]);
+                let context = vec![0..trunk, branch_rows.clone()];
                 segments.push(Segment { ids: fed, position: question.prompt.len(), context });
                 row += fed.len();
             }
         }
     }
     (segments, wanted)
-}
-
-/// The ranges that hold anything.
-fn ranges(all: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    all.into_iter().filter(|range| !range.is_empty()).collect()
 }
 
 fn add_log_probs(llama: &Llama, hidden: &[f32], wanted: &[Wanted], scores: &mut [Vec<f64>]) {
@@ -153,10 +149,10 @@ mod tests {
         let (segments, wanted) = tree(&questions, 0..2, 2);
         let seen: Vec<_> = segments.iter().map(|s| (s.ids, s.position, s.context.clone())).collect();
         let expected: Vec<(&[u32], usize, Vec<Range<usize>>)> = vec![
-            (&[3, 4], 2, vec![0..2]),
+            (&[3, 4], 2, once(0..2).collect()),
             (&[5], 4, vec![0..2, 2..4]),
             (&[6, 7], 4, vec![0..2, 2..4]),
-            (&[8], 2, vec![0..2]),
+            (&[8], 2, once(0..2).collect()),
             (&[5], 3, vec![0..2, 7..8]),
         ];
         assert_eq!(seen, expected);
