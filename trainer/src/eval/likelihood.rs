@@ -148,7 +148,8 @@ mod tests {
         let questions = [question(&[1, 2, 3, 4], &[&[5, 9], &[6, 7, 9], &[9]]), question(&[1, 2, 8], &[&[5, 9]])];
         let (segments, wanted) = tree(&questions, 0..2, 2);
         let seen: Vec<_> = segments.iter().map(|s| (s.ids, s.position, s.context.clone())).collect();
-        let expected: Vec<(&[u32], usize, Vec<Range<usize>>)> = vec![
+        type Piece<'a> = (&'a [u32], usize, Vec<Range<usize>>);
+        let expected: Vec<Piece> = vec![
             (&[3, 4], 2, once(0..2).collect()),
             (&[5], 4, vec![0..2, 2..4]),
             (&[6, 7], 4, vec![0..2, 2..4]),
