@@ -160,7 +160,7 @@ const _: () = {
     ][::std::mem::offset_of!(pf_request, row_flags) - 176usize];
 };
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Copy, Clone)]
 pub struct pf_device {
     _unused: [u8; 0],
 }
