@@ -12,7 +12,6 @@
 
 #[allow(missing_docs, non_camel_case_types, reason = "generated from the C header")]
 #[rustfmt::skip]
-#[rustfmt::skip] // bindgen formats it, and a test compares it with what bindgen makes
 mod abi;
 mod buffer;
 mod builder;

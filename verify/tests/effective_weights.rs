@@ -45,8 +45,7 @@ fn both_directions(precision: Precision, checked: bool, weights: &[f32]) -> (Vec
 fn forward_and_input_gradient_multiply_by_the_same_bytes() {
     let mut random = Random::new(3);
     // Magnitudes down to FP16 denormals; none so large that 2^12 times it leaves FP16.
-    let weights: Vec<f32> =
-        (0..OUT * IN).map(|_| random.signed() * 2f32.powi(random.below(24) as i32 - 22)).collect();
+    let weights: Vec<f32> = (0..OUT * IN).map(|_| random.signed() * 2f32.powi(random.below(24) as i32 - 22)).collect();
     for precision in [Precision::F16, Precision::Q8] {
         let expected = match precision {
             Precision::Q8 => q8_weights(&weights, IN),
