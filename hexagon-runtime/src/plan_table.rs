@@ -85,7 +85,16 @@ impl PlanTable {
 
     /// Rows the CPU computes although an NPU device is configured.
     pub fn unsupported(&self) -> usize {
-        self.rows.iter().filter(|row| matches!(row.outcome, PlanOutcome::Unsupported { .. })).count()
+        self.refused().count()
+    }
+
+    /// The table of those rows alone, with their reasons.
+    pub fn only_unsupported(&self) -> PlanTable {
+        PlanTable { rows: self.refused().cloned().collect(), vtcm_bytes: self.vtcm_bytes }
+    }
+
+    fn refused(&self) -> impl Iterator<Item = &PlanRow> {
+        self.rows.iter().filter(|row| matches!(row.outcome, PlanOutcome::Unsupported { .. }))
     }
 }
 

@@ -64,6 +64,7 @@ impl DemoArgs {
         clock.lap("fetching");
 
         let mut session = Session::open(&path, &self.device)?;
+        session.announce();
         let task = TagTask::new(session.text()?, &test, &tags)?;
         clock.lap("loading");
 

@@ -37,6 +37,7 @@ impl EvalArgs {
     /// the accuracy and macro-F1 of the likeliest tag.
     pub fn run(self) -> Result<(), CliError> {
         let mut session = Session::open(&self.model, &self.device)?;
+        session.announce();
         let adapter = self.adapter.as_deref().map(|path| session.adapter(path)).transpose()?;
         let task = match tag_rows(&self.data)? {
             Some(apps) => Some(TagTask::new(session.text()?, &apps, &tag_choice(&apps)?)?),

@@ -25,6 +25,25 @@ impl Session {
         Session::configured(path, device, RuntimeConfig::default())
     }
 
+    /// Says what the start-up planner decided: how much runs on the NPU, and what does not, with the reason.
+    pub fn announce(&self) {
+        let table = self.runtime.plan_table();
+        let (plans, refused) = (table.rows().len(), table.unsupported());
+        let megabytes = self.runtime.resident_bytes() as f64 / 1e6;
+        if plans == 0 {
+            eprintln!("plan          CPU device, {megabytes:.0} MB of weights resident");
+            return;
+        }
+        let hash = self.runtime.plan_hash();
+        eprintln!(
+            "plan          {hash:016x}: {} of {plans} plans on the NPU, {megabytes:.0} MB of weights resident",
+            plans - refused
+        );
+        if refused > 0 {
+            eprint!("{}", table.only_unsupported());
+        }
+    }
+
     /// As [`Session::open`], on top of `config`: device, precision and threads are the flags'.
     pub fn configured(path: &Path, device: &DeviceArgs, config: RuntimeConfig) -> Result<Session, CliError> {
         let model = ModelFile::open(path)?;

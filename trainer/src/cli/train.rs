@@ -166,6 +166,7 @@ impl TrainArgs {
     /// Trains, then says what was done and where it lies.
     pub fn run(self) -> Result<(), CliError> {
         let mut session = Session::open(&self.model, &self.device)?;
+        session.announce();
         let base = session.base()?;
         let text = session.model.text.as_ref();
         let dataset = load_jsonl(&self.data, text, session.model.config.vocab, self.max_tokens)?;
