@@ -60,6 +60,7 @@ impl RuntimeBuilder {
             return Runtime::start(projections, PlanTable::default(), 0, engine);
         };
         let faults = config.faults.clone().with_environment()?;
+        faults.all_match(&projections)?;
         let mut routes = planner::plan(&projections, &Kernels::verify()?, &config, &faults);
         let variant = match &config.kernel_library {
             Some(path) => Variant::Loaded(LoadedModel::open(path)?),

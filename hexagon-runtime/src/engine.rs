@@ -1,6 +1,7 @@
 //! What the service thread does with a request: the device, or the CPU float path.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::device::DeviceFault;
 use crate::faults::Faults;
@@ -24,11 +25,19 @@ pub(crate) struct Engine {
     /// `None`: the CPU device.
     routed: Option<Routed>,
     pub counters: Counters,
+    /// Time the NPU device computed, retries included.
+    pub device_time: Duration,
 }
 
 impl Engine {
     pub fn new(projections: Arc<[Projection]>, threads: usize, routed: Option<Routed>) -> Engine {
-        Engine { projections, float_path: FloatPath::new(threads), routed, counters: Counters::default() }
+        Engine {
+            projections,
+            float_path: FloatPath::new(threads),
+            routed,
+            counters: Counters::default(),
+            device_time: Duration::ZERO,
+        }
     }
 
     /// Answers all rows of `buffer`.
@@ -42,7 +51,7 @@ impl Engine {
         if rows == 0 {
             return Ok(());
         }
-        let Engine { projections, float_path, routed, counters } = self;
+        let Engine { projections, float_path, routed, counters, device_time } = self;
         let projection = &projections[index];
         let mut on_cpu = |buffer: &mut RequestBuffer, first, rows| {
             let (input, output) = buffer.float_rows(first, rows);
@@ -60,7 +69,10 @@ impl Engine {
             return Ok(());
         }
         let forced = faults.overflow_rows_of(&projection.name);
-        match npu.run(projection, direction, route, buffer, forced, counters) {
+        let start = Instant::now();
+        let answered = npu.run(projection, direction, route, buffer, forced, counters);
+        *device_time += start.elapsed();
+        match answered {
             Ok(overflowing) => {
                 counters.rows_to_cpu += overflowing.len() as u64;
                 for row in overflowing {

@@ -79,6 +79,12 @@ pub enum RuntimeError {
         /// The part.
         part: String,
     },
+    /// A fault for a projection that is not there.
+    #[error("fault {part:?} matches no projection: write a part of a name that `permafrost plan` prints")]
+    UnmatchedFault {
+        /// The name part.
+        part: String,
+    },
     /// An id of another runtime.
     #[error("projection id {index} is unknown: use the id that this runtime's builder returned")]
     UnknownProjection {

@@ -1,4 +1,5 @@
 use crate::RuntimeError;
+use crate::projection::Projection;
 
 /// Environment variable whose faults are added to those of the configuration.
 pub const FAULTS_VARIABLE: &str = "PERMAFROST_FAULTS";
@@ -42,6 +43,17 @@ impl Faults {
             self.overflow_rows.extend(more.overflow_rows);
         }
         Ok(self)
+    }
+
+    /// A fault that acts on nothing would make a test of it pass for the wrong reason.
+    pub(crate) fn all_match(&self, projections: &[Projection]) -> Result<(), RuntimeError> {
+        let parts = self.unsupported.iter().chain(self.overflow_rows.iter().map(|(part, _)| part));
+        for part in parts {
+            if !projections.iter().any(|projection| projection.name.contains(part.as_str())) {
+                return Err(RuntimeError::UnmatchedFault { part: part.clone() });
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn makes_unsupported(&self, name: &str) -> Option<&str> {

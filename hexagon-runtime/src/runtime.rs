@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::plan_table::PlanTable;
@@ -15,6 +16,7 @@ pub struct Runtime {
     service: Service,
     buffer: RequestBuffer,
     counters: Counters,
+    device_time: Duration,
     /// A request was sent and not collected yet.
     in_flight: bool,
 }
@@ -28,7 +30,16 @@ impl Runtime {
     ) -> Result<Runtime, RuntimeError> {
         let service = Service::start(engine)?;
         let (buffer, counters) = (RequestBuffer::default(), Counters::default());
-        Ok(Runtime { projections, plan_table, plan_hash, service, buffer, counters, in_flight: false })
+        Ok(Runtime {
+            projections,
+            plan_table,
+            plan_hash,
+            service,
+            buffer,
+            counters,
+            device_time: Duration::ZERO,
+            in_flight: false,
+        })
     }
 
     /// Starts one product: copies `input` (`rows` × input width, dense row-major) and returns at once.
@@ -92,6 +103,11 @@ impl Runtime {
         self.counters
     }
 
+    /// Time the NPU device computed, up to the last finished request; zero on the CPU device.
+    pub fn device_time(&self) -> Duration {
+        self.device_time
+    }
+
     /// Hash over every plan in use, part of a run's identity: another plan rounds differently.
     pub fn plan_hash(&self) -> u64 {
         self.plan_hash
@@ -119,6 +135,7 @@ impl Runtime {
         let answer = self.service.receive()?;
         self.buffer = answer.buffer;
         self.counters = answer.counters;
+        self.device_time = answer.device_time;
         answer.result
     }
 

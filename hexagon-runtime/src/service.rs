@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::request_buffer::RequestBuffer;
@@ -18,6 +19,7 @@ pub(crate) struct Answer {
     pub buffer: RequestBuffer,
     pub result: Result<(), RuntimeError>,
     pub counters: Counters,
+    pub device_time: Duration,
 }
 
 /// Handle of the thread; dropping it ends the thread after the request in flight.
@@ -34,7 +36,8 @@ impl Service {
         let run = move || {
             for mut job in todo {
                 let result = engine.answer(job.projection, job.direction, &mut job.buffer);
-                let answer = Answer { buffer: job.buffer, result, counters: engine.counters };
+                let answer =
+                    Answer { buffer: job.buffer, result, counters: engine.counters, device_time: engine.device_time };
                 if done.send(answer).is_err() {
                     return;
                 }

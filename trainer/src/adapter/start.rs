@@ -17,8 +17,9 @@ pub struct AdapterOptions {
     pub rank: Option<usize>,
     /// Alpha; the factor on B·A·x is alpha / r.
     pub alpha: Option<f32>,
-    /// Probability that an input element of A is dropped in training, in [0, 1).
-    pub dropout: f32,
+    /// Probability that an input element of A is dropped in training, in [0, 1); 0 for a fresh adapter, as it is for a
+    /// given one.
+    pub dropout: Option<f32>,
     /// Last name parts of the projections to adapt; all if None.
     pub targets: Option<Vec<String>>,
     /// Seed of A.
@@ -41,12 +42,13 @@ impl Adapter {
         if rank == 0 || !alpha.is_finite() || alpha <= 0.0 {
             return Err(AdapterError::Setting { what: format!("rank {rank} and alpha {alpha}") });
         }
-        check_dropout(options.dropout)?;
+        let dropout = options.dropout.unwrap_or(0.0);
+        check_dropout(dropout)?;
         let shapes = match &options.targets {
             None => projections.to_vec(),
             Some(targets) => select(projections, targets)?,
         };
-        let mut adapter = Adapter::zeros(shapes, rank, alpha, options.dropout);
+        let mut adapter = Adapter::zeros(shapes, rank, alpha, dropout);
         for index in 0..adapter.pairs().len() {
             let pair = adapter.pairs()[index].clone();
             let bound = 1.0 / (pair.shape.input as f32).sqrt();
@@ -88,8 +90,10 @@ impl Adapter {
                 return conflict("targets", asked.join(","), adapter.target_modules().join(","));
             }
         }
-        check_dropout(options.dropout)?;
-        adapter.dropout = options.dropout;
+        if let Some(dropout) = options.dropout {
+            check_dropout(dropout)?;
+            adapter.dropout = dropout;
+        }
         Ok(adapter)
     }
 }

@@ -72,8 +72,6 @@ pub struct BatchLoss {
     pub sum_nll: f64,
     /// Number of targets.
     pub targets: usize,
-    /// Seconds with a projection request in flight.
-    pub npu_seconds: f64,
     /// Gradient of the embedding output, `[tokens, hidden]`, if it was asked for.
     pub inputs_embeds_grad: Option<Vec<f32>>,
 }

@@ -92,13 +92,13 @@ impl Llama {
         let (rows, wanted) = targets(batch, &pass.spans);
         if rows.is_empty() {
             let zeros = options.inputs_embeds_grad.then(|| vec![0.0; pass.tokens * self.config.hidden]);
-            return Ok(BatchLoss { sum_nll: 0.0, targets: 0, npu_seconds: 0.0, inputs_embeds_grad: zeros });
+            return Ok(BatchLoss { sum_nll: 0.0, targets: 0, inputs_embeds_grad: zeros });
         }
         let (x, kept) = self.forward(&mut pass, self.embed(batch), Some((adapter, options)))?;
         let (sum_nll, dx) = self.head_loss(&x, &rows, &wanted, options.loss_scale);
         drop(x);
         let inputs_embeds_grad = self.backward(&mut pass, kept, dx, options, grads)?;
-        Ok(BatchLoss { sum_nll, targets: wanted.len(), npu_seconds: pass.npu_seconds, inputs_embeds_grad })
+        Ok(BatchLoss { sum_nll, targets: wanted.len(), inputs_embeds_grad })
     }
 
     /// Summed loss of a batch, without gradients and without dropout.
@@ -114,7 +114,7 @@ impl Llama {
         let (rows, wanted) = targets(batch, &pass.spans);
         let normed = self.normed_rows(&x, &rows).1;
         let sum_nll = head_loss_and_grad(self.head(), &normed, &wanted, None);
-        Ok(BatchLoss { sum_nll, targets: wanted.len(), npu_seconds: pass.npu_seconds, inputs_embeds_grad: None })
+        Ok(BatchLoss { sum_nll, targets: wanted.len(), inputs_embeds_grad: None })
     }
 
     /// Logits of every token, `[tokens, vocab]`, sequences one after the other.
@@ -342,6 +342,5 @@ fn frozen_pass<'a>(
         tokens: spans.last().map_or(0, |s| s.end),
         spans,
         rotation,
-        npu_seconds: 0.0,
     }
 }

@@ -5,7 +5,6 @@ use crate::adapter::Adapter;
 use crate::nodes::{DropoutKey, Rotation};
 use hexagon_runtime::{Direction, ProjectionId, Runtime};
 use std::ops::Range;
-use std::time::Instant;
 
 pub(super) struct Pass<'a> {
     pub runtime: &'a mut Runtime,
@@ -19,8 +18,6 @@ pub(super) struct Pass<'a> {
     /// Where each sequence lies among them.
     pub spans: Vec<Range<usize>>,
     pub rotation: Rotation,
-    /// Seconds with a request in flight.
-    pub npu_seconds: f64,
 }
 
 impl Pass<'_> {
@@ -34,16 +31,13 @@ impl Pass<'_> {
         out: &mut [f32],
         cpu: impl FnOnce() -> R,
     ) -> Result<R, ArchitectureError> {
-        let start = Instant::now();
         let ticket = self.runtime.submit(id, direction, input, self.tokens)?;
         if self.overlap {
             let done = cpu();
             ticket.wait(out)?;
-            self.npu_seconds += start.elapsed().as_secs_f64();
             Ok(done)
         } else {
             ticket.wait(out)?;
-            self.npu_seconds += start.elapsed().as_secs_f64();
             Ok(cpu())
         }
     }

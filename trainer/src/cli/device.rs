@@ -14,11 +14,11 @@ pub(super) struct DeviceArgs {
     /// Where frozen projections run: the functional model of the NPU, or the CPU.
     #[arg(long, value_enum, default_value_t = Device::Model)]
     pub device: Device,
-    /// How their weights are kept. auto is q8 for attention-only models; f32 needs --device cpu.
+    /// How their weights are kept. auto is f32 on the CPU device, and q8 on the NPU for attention-only models.
     #[arg(long, value_enum, default_value_t = WeightPrecision::Auto)]
     pub precision: WeightPrecision,
-    /// Host threads; all processors by default. The count can change the last bits of CPU sums, never those of the NPU.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Host threads, up to 256; all processors by default. The count can change the last bits of CPU sums, never those of the NPU.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
 }
 
@@ -28,7 +28,6 @@ pub(super) enum Device {
     /// The functional model of the NPU in this process.
     Model,
     /// The functional model with every check on: poisoned memory, deferred DMA, range traps.
-    #[value(hide = true)]
     ModelChecked,
     /// The CPU's float path.
     Cpu,
@@ -57,13 +56,14 @@ impl DeviceArgs {
         }
     }
 
-    /// The precision for `model`, `auto` resolved. It is the same on every device, so that results compare.
+    /// The precision for `model`, `auto` resolved: a CPU run without further flags is the exact one.
     pub fn precision(&self, model: &ModelFile) -> Result<Precision, CliError> {
         match (self.precision, self.device) {
             (WeightPrecision::F32, Device::Cpu) => Ok(Precision::F32),
             (WeightPrecision::F32, _) => Err(CliError::FloatOnNpu),
             (WeightPrecision::F16, _) => Ok(Precision::F16),
             (WeightPrecision::Q8, _) => Ok(Precision::Q8),
+            (WeightPrecision::Auto, Device::Cpu) => Ok(Precision::F32),
             (WeightPrecision::Auto, _) => Ok(match model.config.architecture {
                 Architecture::Llama => Precision::Q8,
             }),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::counters::print_counters;
 use super::device::DeviceArgs;
 use super::error::CliError;
 use super::progress::Progress;
@@ -63,6 +64,7 @@ impl EvalArgs {
         if let Some(task) = task {
             print_tags(&task, &mut subject)?;
         }
+        print_counters(&session.runtime.counters());
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The commands of the `permafrost` binary, one file each.
 
+mod counters;
 mod demo;
 mod device;
 mod error;

@@ -32,13 +32,13 @@ enum Generation {
 }
 
 impl PlanArgs {
-    /// Prints the plan table. Nothing is computed.
+    /// Prints the plan table, start-up check included: a product that fails it stands there with the reason.
     pub fn run(self) -> Result<(), CliError> {
         let arch = match self.arch {
             Generation::V79 => Arch::V79,
             Generation::V81 => Arch::V81,
         };
-        let config = RuntimeConfig { arch, startup_check: false, ..RuntimeConfig::default() };
+        let config = RuntimeConfig { arch, ..RuntimeConfig::default() };
         let session = Session::configured(&self.model, &self.device, config)?;
         print!("{}", session.runtime.plan_table());
         Ok(())

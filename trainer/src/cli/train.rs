@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hexagon_runtime::Counters;
 
+use super::counters::print_counters;
 use super::device::DeviceArgs;
 use super::error::CliError;
 use super::interrupt;
@@ -84,7 +85,7 @@ struct OptimizerArgs {
     #[arg(long, default_value_t = 0.999, value_parser = below_one, allow_negative_numbers = true)]
     beta2: f64,
     /// Added to the root of the mean squared gradient.
-    #[arg(long, default_value_t = 1e-8, value_parser = not_negative, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1e-8, value_parser = above_zero, allow_negative_numbers = true)]
     eps: f64,
     /// Decoupled weight decay.
     #[arg(long, default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true)]
@@ -106,15 +107,15 @@ struct OptimizerArgs {
 /// Shape of the adapter.
 #[derive(Args, Debug)]
 struct LoraArgs {
-    /// Rank of A and B [default: 16].
-    #[arg(long, value_parser = positive)]
+    /// Rank of A and B, up to 1024 [default: 16].
+    #[arg(long, value_parser = rank)]
     rank: Option<usize>,
     /// The adapter's product is scaled by alpha / rank [default: 32].
-    #[arg(long, value_parser = not_negative, allow_negative_numbers = true)]
+    #[arg(long, value_parser = above_zero, allow_negative_numbers = true)]
     alpha: Option<f64>,
-    /// Probability with which an input of A is dropped in training.
-    #[arg(long, default_value_t = 0.0, value_parser = below_one, allow_negative_numbers = true)]
-    dropout: f64,
+    /// Probability with which an input of A is dropped in training [default: 0, or the initial adapter's].
+    #[arg(long, value_parser = below_one, allow_negative_numbers = true)]
+    dropout: Option<f64>,
     /// Projections that get an adapter, by the last part of their name, separated by commas [default: all].
     #[arg(long, value_delimiter = ',')]
     targets: Option<Vec<String>>,
@@ -144,6 +145,15 @@ fn positive(text: &str) -> Result<usize, String> {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("give a whole number of at least 1".to_owned()),
     }
+}
+
+fn rank(text: &str) -> Result<usize, String> {
+    let wanted = "give a whole number from 1 to 1024";
+    positive(text).ok().filter(|&rank| rank <= 1024).ok_or_else(|| wanted.to_owned())
+}
+
+fn above_zero(text: &str) -> Result<f64, String> {
+    number(text, "give a number above 0", |number| number > 0.0)
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {
@@ -236,9 +246,7 @@ pub(super) fn print(report: &TrainReport, counters: &Counters) {
         println!("loss          {first:.6} → {last:.6}");
     }
     println!("tokens/s      {:.0}", report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE));
-    println!("NPU requests  {} forward, {} input gradient", counters.forward, counters.input_grad);
-    println!("rows retried  {}", counters.rows_retried);
-    println!("fallbacks     {}", counters.fallbacks);
+    print_counters(counters);
     println!("adapter       {}", report.adapter.display());
 }
 
@@ -247,7 +255,7 @@ impl LoraArgs {
         AdapterOptions {
             rank: self.rank,
             alpha: self.alpha.map(|alpha| alpha as f32),
-            dropout: self.dropout as f32,
+            dropout: self.dropout.map(|dropout| dropout as f32),
             targets: self.targets.clone(),
             seed,
         }

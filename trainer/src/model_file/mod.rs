@@ -41,6 +41,7 @@ impl ModelFile {
     pub fn open(path: &Path) -> Result<ModelFile, ModelError> {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => folder::open(path),
+            Ok(metadata) if !metadata.is_file() => Err(ModelError::NotAFile { path: path.into() }),
             Ok(_) => gguf::open(path),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(ModelError::Missing { path: path.into() })

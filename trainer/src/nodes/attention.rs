@@ -228,6 +228,11 @@ fn backward_task(shape: AttentionShape, kept: &Kept<'_>, task: Task<'_>) {
                         *p = exp(*p - log_sum);
                         *ds = *p * (*ds - inner) * shape.scale();
                     }
+                    if query == 0 {
+                        // One key: its weight is 1 whatever the score. Rounding must not say otherwise, because Adam makes a
+                        // full step of any gradient that is not zero.
+                        ds[..seen].fill(0.0);
+                    }
                     p[seen..].fill(0.0);
                     ds[seen..].fill(0.0);
                 }

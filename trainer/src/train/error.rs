@@ -16,7 +16,7 @@ pub enum TrainError {
     NoSteps,
     /// A step none of whose rows has a target.
     #[error(
-        "step {step} has no target: every label of its rows (lines {lines}) is -100; drop these rows or take more rows a step"
+        "step {step} has no target: every label of its rows (lines {lines}) is -100; drop these rows or take more rows a step. Nothing was trained"
     )]
     NoTarget {
         /// The step, counted from 0.
@@ -46,6 +46,19 @@ pub enum TrainError {
         value: f64,
         /// The step's lines in the data file.
         lines: String,
+        /// What is on disk.
+        saved: String,
+    },
+    /// An update made the adapter NaN or infinite.
+    #[error(
+        "step {step}: the update at learning rate {lr:e} made the adapter infinite or NaN; lower --lr or raise --eps. \
+         It was not saved: {saved}"
+    )]
+    Diverged {
+        /// The step, counted from 0.
+        step: usize,
+        /// Its learning rate.
+        lr: f64,
         /// What is on disk.
         saved: String,
     },

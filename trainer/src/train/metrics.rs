@@ -30,6 +30,8 @@ pub struct StepMetrics {
     pub npu_input_grad: u64,
     /// Rows sent again with a smaller scale.
     pub rows_retried: u64,
+    /// Rows that overflowed on every retry and were computed by the CPU.
+    pub rows_to_cpu: u64,
     /// Requests that went to the CPU though the NPU was asked for.
     pub fallbacks: u64,
 }
@@ -40,6 +42,7 @@ impl StepMetrics {
         self.npu_forward = after.forward - before.forward;
         self.npu_input_grad = after.input_grad - before.input_grad;
         self.rows_retried = after.rows_retried - before.rows_retried;
+        self.rows_to_cpu = after.rows_to_cpu - before.rows_to_cpu;
         self.fallbacks = after.fallbacks - before.fallbacks;
         self
     }

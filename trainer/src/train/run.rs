@@ -44,7 +44,7 @@ pub struct TrainReport {
     pub metrics: Vec<StepMetrics>,
     /// Wall time of all steps.
     pub seconds: f64,
-    /// Seconds of these with an NPU request in flight.
+    /// Seconds of these in which the NPU device computed.
     pub npu_seconds: f64,
     /// Where the adapter was saved.
     pub adapter: PathBuf,
@@ -82,6 +82,7 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
     if total_steps == 0 {
         return Err(TrainError::NoSteps);
     }
+    refuse_untargeted(run.dataset, &mut batches, total_steps)?;
     let folder = |source| TrainError::Folder { path: run.folder.to_owned(), source };
     std::fs::create_dir_all(run.folder).map_err(folder)?;
     let mut file = MetricsFile::create(run.folder.join("metrics.jsonl"))?;
@@ -111,7 +112,8 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         let rows = batches.step(step);
         let micro_batches = batches.micro_batches(&rows);
         grads.clear();
-        let (loss, npu_seconds, targets) = gradient(run, runtime, adapter, step, &rows, &micro_batches, &mut grads)?;
+        let busy_before = runtime.device_time();
+        let (loss, targets) = gradient(run, runtime, adapter, step, &rows, &micro_batches, &mut grads)?;
         let grad_norm = global_norm(&grads);
         for (what, value) in [("loss", loss), ("gradient's norm", grad_norm)] {
             if !value.is_finite() {
@@ -127,7 +129,12 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         }
         let lr = learning_rate.at(step);
         optimizer.step(adapter, &grads, clip(grad_norm, options.clip), lr);
+        if adapter.values.iter().any(|value| !value.is_finite()) {
+            progress.finish();
+            return Err(TrainError::Diverged { step, lr, saved: saved(saved_at, &report) });
+        }
 
+        let npu_seconds = (runtime.device_time() - busy_before).as_secs_f64();
         let tokens = rows.iter().map(|row| row.ids.len()).sum();
         let seconds = start.elapsed().as_secs_f64();
         let metrics = StepMetrics {
@@ -141,6 +148,7 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
             npu_forward: 0,
             npu_input_grad: 0,
             rows_retried: 0,
+            rows_to_cpu: 0,
             fallbacks: 0,
         };
         let metrics = metrics.count(before, runtime.counters());
@@ -163,7 +171,21 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
     Ok(report)
 }
 
-/// Loss of a step, seconds with a request in flight, and targets; its gradient goes to `grads`.
+/// Finds a step without a target before anything is trained, instead of losing what was.
+fn refuse_untargeted(dataset: &Dataset, batches: &mut Batches<'_>, total_steps: usize) -> Result<(), TrainError> {
+    if dataset.untargeted == 0 {
+        return Ok(());
+    }
+    for step in 0..total_steps {
+        let rows = batches.step(step);
+        if batches.micro_batches(&rows).is_empty() {
+            return Err(TrainError::NoTarget { step, lines: lines(&rows) });
+        }
+    }
+    Ok(())
+}
+
+/// Loss and targets of a step; its gradient goes to `grads`.
 /// The loss is the mean over all targets of the step, however it is cut into micro-batches.
 fn gradient(
     run: &Run<'_>,
@@ -173,12 +195,12 @@ fn gradient(
     rows: &[&Sample],
     micro_batches: &[Vec<Sequence>],
     grads: &mut AdapterGrads,
-) -> Result<(f64, f64, usize), TrainError> {
+) -> Result<(f64, usize), TrainError> {
     let targets: usize = micro_batches.iter().flatten().map(Sequence::targets).sum();
     if targets == 0 {
         return Err(TrainError::NoTarget { step, lines: lines(rows) });
     }
-    let (mut sum_nll, mut npu_seconds, mut first_token) = (0.0, 0.0, 0);
+    let (mut sum_nll, mut first_token) = (0.0, 0);
     for batch in micro_batches {
         let options = StepOptions {
             loss_scale: 1.0 / targets as f32,
@@ -190,10 +212,9 @@ fn gradient(
         let loss = run.llama.loss_and_grad(runtime, adapter, batch, &options, grads);
         let loss = loss.map_err(|source| TrainError::Step { step, source })?;
         sum_nll += loss.sum_nll;
-        npu_seconds += loss.npu_seconds;
         first_token += batch.iter().map(|s| s.ids.len() as u64).sum::<u64>();
     }
-    Ok((sum_nll / targets as f64, npu_seconds, targets))
+    Ok((sum_nll / targets as f64, targets))
 }
 
 fn lines(rows: &[&Sample]) -> String {
