@@ -147,6 +147,44 @@ fn nan_in_the_loss() {
 }
 
 #[test]
+fn an_update_that_is_no_number_is_not_saved() {
+    let bench = Bench::new();
+    refused(
+        bench.train(&bench.data(&[GOOD_ROW]), &["--steps", "1", "--lr", "1e300"]),
+        &["step 0", "--lr", "not saved"],
+    );
+    assert!(!bench.path("run/adapter").exists());
+}
+
+#[test]
+fn a_step_without_a_target_is_found_before_the_first_step() {
+    let bench = Bench::new();
+    let with = r#"{"input_ids":[1,2,3],"labels":[-100,2,3]}"#;
+    let without = r#"{"input_ids":[1,2,3],"labels":[-100,-100,-100]}"#;
+    let data = bench.data(&[with, with, without, without]);
+    let arguments = ["--batch-rows", "2", "--no-shuffle", "--steps", "2"];
+    refused(bench.train(&data, &arguments), &["step 1", "3, 4", "Nothing was trained"]);
+    assert!(!bench.path("run/metrics.jsonl").exists());
+}
+
+#[test]
+fn a_pipe_is_no_model() {
+    let bench = Bench::new();
+    let pipe = bench.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    refused(bench.train_model(&pipe, &bench.data(&[GOOD_ROW]), &[]), &["not a regular file"]);
+}
+
+#[test]
+fn a_fault_that_matches_nothing() {
+    let bench = Bench::new();
+    let model = bench.path("model").display().to_string();
+    let mut plan = permafrost();
+    plan.args(["plan", "--model", &model]).env("PERMAFROST_FAULTS", "unsupported=nose_proj");
+    refused(plan.output().unwrap(), &["nose_proj", "permafrost plan"]);
+}
+
+#[test]
 fn empty_data() {
     let bench = Bench::new();
     refused(bench.train(&bench.data(&[]), &[]), &["data.jsonl", "no rows"]);
@@ -267,6 +305,9 @@ fn wrong_flags() {
     refused(bench.train(&data, &["--precision", "f32", "--device", "model"]), &["cannot be used multiple times"]);
     refused(bench.train(&data, &["--schedule", "step"]), &["linear", "cosine"]);
     refused(bench.train(&data, &["--threads", "0"]), &["--threads"]);
+    refused(bench.train(&data, &["--threads", "60000"]), &["--threads", "256"]);
+    refused(bench.train(&data, &["--rank", "1000000"]), &["--rank", "1024"]);
+    refused(bench.train(&data, &["--eps", "0"]), &["--eps", "above 0"]);
     refused(bench.train(&data, &["--lr", "-1"]), &["--lr"]);
     refused(bench.train(&data, &["--targets", "q_proj,nose_proj"]), &["nose_proj"]);
 }

@@ -105,3 +105,17 @@ fn context_pieces_are_one_row_of_keys() {
         assert!((a - b).abs() < 1e-5);
     }
 }
+
+#[test]
+fn one_visible_key_has_no_gradient_of_queries_and_keys() {
+    // Spans of one token: the probability is 1 whatever the score, so rounding must not leave a gradient for Adam to amplify.
+    let spans: Vec<_> = (0..40).map(|t| t..t + 1).collect();
+    let Case { q, k, v, out, log_sum } = case(&spans);
+    let d_out = test_values(11, out.len());
+    let mut attended = vec![0.0; out.len()];
+    crate::nodes::rope::join_heads(&out, 40, SHAPE.head_dim, &mut attended);
+    let (mut dq, mut dk, mut dv) = (vec![1.0; q.len()], vec![1.0; k.len()], vec![1.0; v.len()]);
+    attention_backward(SHAPE, (&q, &k, &v), &attended, &log_sum, &d_out, &spans, (&mut dq, &mut dk, &mut dv));
+    assert!(dq.iter().chain(&dk).all(|g| *g == 0.0), "largest {:e}", dq.iter().fold(0f32, |m, g| m.max(g.abs())));
+    assert!(dv.iter().any(|g| *g != 0.0));
+}
