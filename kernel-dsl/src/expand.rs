@@ -8,7 +8,7 @@ use crate::{
     report::Report,
     tree::{
         AxisRole, Block, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole, Scope, Side,
-        Statement, Step, StepKind, WindowLayout,
+        Statement, Step, StepKind, TileFormat, TileKind, Unpack, WindowLayout,
     },
 };
 
@@ -140,8 +140,15 @@ fn element(element: Element) -> TokenStream {
     match element {
         Element::F32 => quote!(ir::Element::F32),
         Element::F16 => quote!(ir::Element::F16),
-        Element::Q8_0 => quote!(ir::Element::Q8_0),
+        Element::Packed => quote!(ir::Element::Packed),
     }
+}
+
+/// `Tiles(format)` of an operand's or a window's layout.
+fn tiles(format: &TileFormat) -> TokenStream {
+    let TileKind::Known(constant) = format.kind;
+    let constant = Ident::new(constant, Span::call_site());
+    quote!(Tiles(ir::TileFormat::#constant))
 }
 
 fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {
@@ -150,11 +157,13 @@ fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {
         let role = match operand.role {
             OperandRole::Activation => quote!(Activation),
             OperandRole::Weight => quote!(Weight),
+            OperandRole::Column => quote!(Column),
             OperandRole::Output => quote!(Output),
         };
-        let layout = match operand.layout {
+        let layout = match &operand.layout {
             OperandLayout::RowMajor => quote!(RowMajor),
-            OperandLayout::Q8Tiles => quote!(Q8Tiles),
+            OperandLayout::Vector => quote!(Vector),
+            OperandLayout::Tiles(format) => tiles(format),
         };
         let scope = match operand.scope {
             Scope::DdrResident => quote!(DdrResident),
@@ -196,12 +205,12 @@ fn tunables(kernel: &Kernel) -> Vec<TokenStream> {
 fn windows(names: &Names<'_>) -> Option<Vec<TokenStream>> {
     let one = |window: &crate::tree::Window| {
         let (name, source) = (window.name.to_string(), source(window.name.span()));
-        let layout = match window.layout {
+        let layout = match &window.layout {
             WindowLayout::ActivationTiles => quote!(ActivationTiles),
             WindowLayout::WeightTiles => quote!(WeightTiles),
             WindowLayout::OutputTiles => quote!(OutputTiles),
             WindowLayout::RowMajor => quote!(RowMajor),
-            WindowLayout::Q8Tiles => quote!(Q8Tiles),
+            WindowLayout::Tiles(format) => tiles(format),
         };
         let element = element(window.element);
         let (rows, cols) = (names.tunable(&window.extents[0])?, names.tunable(&window.extents[1])?);
@@ -273,7 +282,12 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
             let (to, data, weights) = (names.window(to)?, names.window(data)?, names.window(weights)?);
             quote!(Multiply { to: #to, data: #data, weights: #weights, swap: #swap })
         }
-        StepKind::Unpack { side, to, from, accumulate, unscale, guard } => {
+        StepKind::Unpack(Unpack { side, to, from, accumulate, unscale, column_scale, column_bias, guard }) => {
+            let vector = |name: &Option<Ident>| match name {
+                Some(name) => names.operand(name).map(|id| quote!(::core::option::Option::Some(#id))),
+                None => Some(quote!(::core::option::Option::None)),
+            };
+            let (column_scale, column_bias) = (vector(column_scale)?, vector(column_bias)?);
             let window = names.window(from)?;
             let (operand, block) = names.block(to, loops)?;
             let kind = match side {
@@ -290,6 +304,7 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
                 window: #window,
                 accumulate: #accumulate,
                 unscale: #unscale,
+                columns: ir::ColumnFactors { scale: #column_scale, bias: #column_bias },
                 guard: #guard,
             })
         }
@@ -309,6 +324,12 @@ fn reference(kernel: &Kernel) -> Option<TokenStream> {
     });
     let elements = kernel.operands.iter().enumerate().map(|(index, operand)| {
         let name = &operand.name;
+        if operand.layout == OperandLayout::Vector {
+            return quote! {
+                #[allow(dead_code)]
+                fn #name(&self, j: usize) -> f64 { self.0.element(#index, 0, j) }
+            };
+        }
         quote! {
             #[allow(dead_code)]
             fn #name(&self, i: usize, j: usize) -> f64 { self.0.element(#index, i, j) }

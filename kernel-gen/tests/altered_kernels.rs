@@ -2,7 +2,10 @@
 
 use kernel_gen::{
     Arch, Kernel, emit_c,
-    ir::{AxisId, Candidates, Loop, OperandId, Statement, Step, StepKind, TunableId, WindowId, WindowLayout},
+    ir::{
+        AxisId, Candidates, ColumnFactors, Loop, OperandId, OperandLayout, OperandRole, Statement, Step, StepKind,
+        TileFormat, TunableId, WindowId, WindowLayout,
+    },
     library,
     plan::solve,
     verify,
@@ -48,10 +51,12 @@ impl Dice {
             n => {
                 let (accumulate, unscale) = (self.flag(), self.flag());
                 let guard = [None, Some(60_000), Some(1)][self.below(3)];
+                let mut factor = || [None, None, Some(OperandId(3)), Some(OperandId(self.index()))][self.below(4)];
+                let columns = ColumnFactors { scale: factor(), bias: factor() };
                 if n == 7 {
-                    StepKind::UnpackRows { operand, block, window: to, accumulate, unscale, guard }
+                    StepKind::UnpackRows { operand, block, window: to, accumulate, unscale, columns, guard }
                 } else {
-                    StepKind::UnpackCols { operand, block, window: to, accumulate, unscale, guard }
+                    StepKind::UnpackCols { operand, block, window: to, accumulate, unscale, columns, guard }
                 }
             }
         }
@@ -93,17 +98,28 @@ fn alter_schedule(body: &mut Vec<Statement>, dice: &mut Dice) {
 }
 
 fn alter(kernel: &mut Kernel, dice: &mut Dice) {
-    match dice.below(8) {
+    match dice.below(9) {
+        8 => {
+            let at = dice.below(kernel.operands.len());
+            let operand = &mut kernel.operands[at];
+            match dice.below(3) {
+                0 => operand.layout = OperandLayout::Vector,
+                1 => operand.role = OperandRole::Column,
+                _ => operand.layout = OperandLayout::Tiles(TileFormat::Q4_0),
+            }
+        }
         0 => {
             let layouts = [
                 WindowLayout::ActivationTiles,
                 WindowLayout::WeightTiles,
                 WindowLayout::OutputTiles,
                 WindowLayout::RowMajor,
-                WindowLayout::Q8Tiles,
+                WindowLayout::Tiles(TileFormat::Q8_0),
+                WindowLayout::Tiles(TileFormat::Q4_0),
+                WindowLayout::Tiles(TileFormat { stride: 0, ..TileFormat::Q8_0 }),
             ];
             let at = dice.below(kernel.windows.len());
-            kernel.windows[at].layout = layouts[dice.below(5)];
+            kernel.windows[at].layout = layouts[dice.below(layouts.len())];
         }
         1 => {
             let at = dice.below(kernel.windows.len());
@@ -134,8 +150,9 @@ fn alter(kernel: &mut Kernel, dice: &mut Dice) {
 fn altered_kernels_are_errors_or_c() {
     let mut dice = Dice(11);
     let mut sound = 0;
+    let kernels: Vec<_> = library::all().into_iter().chain(library::extra()).collect();
     for round in 0..20_000 {
-        let mut kernel = library::all().swap_remove(round % 4);
+        let mut kernel = kernels[round % kernels.len()].clone();
         for _ in 0..=dice.below(3) {
             alter(&mut kernel, &mut dice);
         }

@@ -3,8 +3,8 @@
 use kernel_gen::{
     Kernel, Rule,
     ir::{
-        AxisId, AxisRole, Candidates, Element, Loop, OperandId, OperandRole, Scope, Statement, Step, StepKind,
-        TunableId, WindowId, WindowLayout,
+        AxisId, AxisRole, Candidates, Element, Loop, OperandId, OperandLayout, OperandRole, Scope, Statement, Step,
+        StepKind, TileFormat, TunableId, WindowId, WindowLayout,
     },
     library, verify,
 };
@@ -170,6 +170,27 @@ const ALTERATIONS: &[Alteration] = &[
         body.push(again);
     }),
     ("output never written", Rule::Coverage, |k| drop(loop_over(&mut k.schedule, 1).body.pop())),
+    ("matrix as a vector", Rule::Role, |k| k.operands[1].role = OperandRole::Column),
+    ("column factor is a matrix", Rule::Layout, |k| {
+        let StepKind::UnpackRows { columns, .. } = nth(k, 4) else {
+            return;
+        };
+        columns.scale = Some(OperandId(0));
+    }),
+    ("column factor index", Rule::Limit, |k| {
+        let StepKind::UnpackRows { columns, .. } = nth(k, 4) else {
+            return;
+        };
+        columns.bias = Some(OperandId(8));
+    }),
+    ("tiles that overlap", Rule::Layout, |k| {
+        k.windows[1].layout = WindowLayout::Tiles(TileFormat { stride: 1024, ..TileFormat::Q8_0 });
+    }),
+    ("tiles without a strip call", Rule::Layout, |k| {
+        let format = TileFormat::new("q5_0_tiles", 704, None);
+        k.operands[1].layout = OperandLayout::Tiles(format);
+        k.windows[1].layout = WindowLayout::Tiles(format);
+    }),
     ("contractions differ", Rule::Tile, |k| k.windows[2].extents[1] = TunableId(0)),
     ("output window as source", Rule::Layout, |k| k.windows[3].layout = WindowLayout::ActivationTiles),
 ];
@@ -192,7 +213,7 @@ fn messages_of_the_verifier() {
 
 #[test]
 fn library_kernels_are_sound() {
-    for kernel in library::all() {
+    for kernel in library::all().into_iter().chain(library::extra()) {
         let verified = verify(&kernel).unwrap_or_else(|found| panic!("{}: {found:?}", kernel.name));
         assert_eq!(verified.kernel().id(), kernel.id());
     }

@@ -113,6 +113,9 @@ fn statements<'k>(names: &Names<'_>, body: &'k [Statement], loops: &mut Vec<&'k 
                 for window in step.kind.reads().into_iter().chain(step.kind.writes()) {
                     names.known("window", window, &names.windows, report);
                 }
+                for vector in step.kind.vectors() {
+                    names.known("operand", vector, &names.operands, report);
+                }
                 let Some(block) = step.kind.block() else {
                     continue;
                 };

@@ -3,7 +3,7 @@
 use super::View;
 use crate::{
     report::Report,
-    tree::{AxisRole, StepKind},
+    tree::{AxisRole, StepKind, Unpack},
 };
 
 /// The magnitude from which a partial sum counts as overflowed.
@@ -14,7 +14,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         let keyword = &placed.step.keyword;
         let directive = match &placed.step.kind {
             StepKind::Pack { scale: true, from, .. } => Some(("scale", from)),
-            StepKind::Unpack { unscale: true, to, .. } => Some(("unscale", to)),
+            StepKind::Unpack(Unpack { unscale: true, to, .. }) => Some(("unscale", to)),
             _ => None,
         };
         if let Some((name, block)) = directive {
@@ -27,7 +27,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
                 );
             }
         }
-        let StepKind::Unpack { from, unscale, guard, .. } = &placed.step.kind else {
+        let StepKind::Unpack(Unpack { from, unscale, guard, .. }) = &placed.step.kind else {
             continue;
         };
         match guard {

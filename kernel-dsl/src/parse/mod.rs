@@ -11,7 +11,10 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-use crate::{report::Report, tree::Kernel};
+use crate::{
+    report::Report,
+    tree::{Kernel, TileFormat},
+};
 use recover::{error_here, skip_item};
 use word::any_word;
 
@@ -87,7 +90,7 @@ fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn
         }
         "operand" => {
             let name: Ident = input.parse()?;
-            match declaration::operand(input, name.clone()) {
+            match declaration::operand(input, name.clone(), &TileFormat::known()) {
                 Ok(operand) => kernel.operands.push(operand),
                 Err(error) => return unreadable(kernel, name, error),
             }
@@ -101,7 +104,7 @@ fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn
         }
         "window" => {
             let name: Ident = input.parse()?;
-            match declaration::window(input, name.clone()) {
+            match declaration::window(input, name.clone(), &TileFormat::known()) {
                 Ok(window) => kernel.windows.push(window),
                 Err(error) => return unreadable(kernel, name, error),
             }

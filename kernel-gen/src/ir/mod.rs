@@ -8,14 +8,16 @@ mod operand;
 mod reference;
 mod schedule;
 mod source;
+mod tile_format;
 mod tunable;
 mod window;
 
 pub use axis::{Axis, AxisId, AxisRole};
 pub use operand::{Element, Operand, OperandId, OperandLayout, OperandRole, Scope};
 pub use reference::{Reference, ReferenceCase, ReferenceError};
-pub use schedule::{Loop, Statement, Step, StepKind};
+pub use schedule::{ColumnFactors, Loop, Statement, Step, StepKind};
 pub use source::Source;
+pub use tile_format::TileFormat;
 pub use tunable::{Candidates, Tunable, TunableId};
 pub use window::{Window, WindowId, WindowLayout};
 
@@ -23,10 +25,6 @@ pub use window::{Window, WindowId, WindowLayout};
 pub const TILE: u32 = 32;
 /// Bytes of one FP16 tile.
 pub const TILE_BYTES: u32 = 2048;
-/// Bytes of one Q8_0 tile in DDR: 1024 int8, then one FP16 scale for each of 32 rows.
-pub const Q8_TILE_BYTES: u32 = 1088;
-/// Distance of two Q8_0 tiles in VTCM: the next multiple of a vector.
-pub const Q8_TILE_STRIDE: u32 = 1152;
 /// Bytes of an HVX vector.
 pub const VECTOR_BYTES: u32 = 128;
 

@@ -37,6 +37,16 @@ pub struct Step {
     pub source: Source,
 }
 
+/// What an unpack does to every column of the output, in f32 after the row's 2^-e: times the scale, plus the bias. A sum
+/// over blocks of the contraction starts from the bias.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ColumnFactors {
+    /// Vector over the columns of the output.
+    pub scale: Option<OperandId>,
+    /// Vector over the columns of the output.
+    pub bias: Option<OperandId>,
+}
+
 /// What a step does. `block` names the axes whose current blocks select the part of the operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepKind {
@@ -85,7 +95,7 @@ pub enum StepKind {
         /// Source.
         from: WindowId,
     },
-    /// HVX: Q8_0 tiles to FP16 tiles whose p index is the column of the operand.
+    /// HVX: packed tiles to FP16 tiles whose p index is the column of the operand.
     Dequantise {
         /// Destination.
         to: WindowId,
@@ -115,6 +125,8 @@ pub enum StepKind {
         accumulate: bool,
         /// Multiply every row by 2^-e.
         unscale: bool,
+        /// Factor and addend of each column.
+        columns: ColumnFactors,
         /// Flag a row with an element that is not finite or whose magnitude reaches this.
         guard: Option<u32>,
     },
@@ -130,6 +142,8 @@ pub enum StepKind {
         accumulate: bool,
         /// Multiply every row by 2^-e.
         unscale: bool,
+        /// Factor and addend of each column.
+        columns: ColumnFactors,
         /// Flag a row with an element that is not finite or whose magnitude reaches this.
         guard: Option<u32>,
     },
@@ -188,6 +202,16 @@ impl StepKind {
             | StepKind::UnpackRows { operand, block, .. }
             | StepKind::UnpackCols { operand, block, .. } => Some((operand, block)),
             _ => None,
+        }
+    }
+
+    /// Vectors over the columns of the output that the step takes.
+    pub fn vectors(&self) -> Vec<OperandId> {
+        match *self {
+            StepKind::UnpackRows { columns, .. } | StepKind::UnpackCols { columns, .. } => {
+                columns.scale.into_iter().chain(columns.bias).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }

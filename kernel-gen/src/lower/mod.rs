@@ -41,14 +41,6 @@ fn prelude(code: &mut Code) {
     code.line(format!("    TILE_EDGE = {TILE},          /* rows and columns of an HMX tile */"));
     code.line(format!("    TILE_BYTES = {TILE_BYTES},       /* one FP16 tile */"));
     code.line("    PACKET_TILES = 32,       /* most tiles along the contraction that one HMX packet takes */");
-    code.line(format!(
-        "    Q8_TILE_BYTES = {},    /* 1024 int8 and 32 FP16 scales in DDR */",
-        crate::ir::Q8_TILE_BYTES
-    ));
-    code.line(format!(
-        "    Q8_TILE_STRIDE = {},   /* the same in VTCM, rounded up to a vector */",
-        crate::ir::Q8_TILE_STRIDE
-    ));
     code.line(format!("    VECTOR_BYTES = {}", crate::ir::VECTOR_BYTES));
     code.line("};");
     code.blank();

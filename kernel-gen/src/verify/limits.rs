@@ -77,6 +77,9 @@ fn step(kernel: &Kernel, step: &Step, found: &mut Vec<Diagnostic>) {
     for window in step.kind.reads().into_iter().chain(step.kind.writes()) {
         index(found, step.source, "window", window.0, kernel.windows.len());
     }
+    for vector in step.kind.vectors() {
+        index(found, step.source, "operand", vector.0, kernel.operands.len());
+    }
     if let Some((operand, block)) = step.kind.operand() {
         index(found, step.source, "operand", operand.0, kernel.operands.len());
         for axis in block {

@@ -3,40 +3,6 @@
 use kernel_gen::{Kernel, kernel};
 
 kernel! {
-    /// dX = dY · W by operand swap, from row-major FP16: words scattered into the activation role.
-    kernel input_grad_f16_swapped {
-        axes { m: token, n: out, k: in }
-
-        operand dy: activation f32 row_major[m, n] in ddr_stream;
-        operand w: weight f16 row_major[n, k] in ddr_resident;
-        operand dx: output f32 row_major[m, k] in ddr_stream;
-
-        tunable mc in [32, 64, 128, 256];
-        tunable nc in 32..=8192 multiple_of 32;
-        tunable kc in [32, 64, 96];
-
-        window dyb: weight_tiles f16[mc, nc];
-        window wr: row_major f16[nc, kc] stages 2;
-        window wa: activation_tiles f16[kc, nc];
-        window dxc: output_tiles f16[kc, mc];
-
-        schedule {
-            for mo in tiles(m, mc) {
-                for no in tiles(n, nc) {
-                    pack_cols dyb <- dy[mo, no] scale(row);
-                    for ko in tiles(k, kc) pipeline(wr) {
-                        load wr <- w[no, ko];
-                        scatter_words wa <- wr;
-                        multiply dxc <- swap(dyb, wa);
-                        unpack_cols dx[mo, ko] += dxc unscale(row) guard(60000);
-                    }
-                }
-            }
-        }
-
-        reference |c, i, j| (0..c.n()).map(|n| c.dy(i, n) * c.w(n, j)).sum()
-    }
-
     /// Y = X · Wᵀ by operand swap, from row-major FP16, three blocks of W in flight.
     kernel forward_f16_swapped {
         axes { m: token, n: out, k: in }
@@ -107,5 +73,5 @@ kernel! {
 }
 
 pub fn all() -> Vec<Kernel> {
-    vec![input_grad_f16_swapped(), forward_f16_swapped(), forward_q8_weights_outside()]
+    vec![forward_f16_swapped(), forward_q8_weights_outside()]
 }

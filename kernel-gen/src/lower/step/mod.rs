@@ -9,7 +9,7 @@ mod unpack;
 use super::{Code, step_function, window_of};
 use crate::{
     Defect, Verified,
-    ir::{AxisId, Kernel, OperandId, Step, StepKind, WindowId, WindowLayout},
+    ir::{AxisId, Kernel, OperandId, Step, StepKind, TileFormat, WindowId, WindowLayout},
     verify::{Facts, Placed},
 };
 
@@ -76,13 +76,20 @@ impl<'a> Body<'a> {
                 self.rows_to_tiles("pf_scatter_words", to, from);
                 self.code.line("pf_scatter_release(dev);");
             }
-            StepKind::Dequantise { to, from } => self.dequantise(to, from),
-            StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
-            StepKind::UnpackRows { operand, block, window, accumulate, unscale, .. } => {
-                self.unpack("pf_unpack_rows", operand, block, window, accumulate, unscale);
+            StepKind::Dequantise { to, from } => {
+                // The verifier has shown that the format has a strip call.
+                if let WindowLayout::Tiles(TileFormat { dequantise: Some(primitive), .. }) =
+                    window_of(kernel, from).layout
+                {
+                    self.tiles_to_tiles(primitive, to, from);
+                }
             }
-            StepKind::UnpackCols { operand, block, window, accumulate, unscale, .. } => {
-                self.unpack("pf_unpack_cols", operand, block, window, accumulate, unscale);
+            StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
+            StepKind::UnpackRows { operand, block, window, accumulate, unscale, columns, .. } => {
+                self.unpack("pf_unpack_rows", operand, block, window, [accumulate, unscale], columns);
+            }
+            StepKind::UnpackCols { operand, block, window, accumulate, unscale, columns, .. } => {
+                self.unpack("pf_unpack_cols", operand, block, window, [accumulate, unscale], columns);
             }
         }
         self.code.close();
@@ -126,13 +133,12 @@ impl<'a> Body<'a> {
     /// Distances in a tile grid, seen from rows of `rows`: from one 32-row strip to the next, from one tile of it to the next.
     fn strides(&self, window: WindowId, rows: AxisId) -> [String; 2] {
         let axes = self.window_axes(window);
-        let tile = if window_of(self.kernel(), window).layout == WindowLayout::Q8Tiles {
-            "Q8_TILE_STRIDE"
-        } else {
-            "TILE_BYTES"
+        let tile = match window_of(self.kernel(), window).layout {
+            WindowLayout::Tiles(format) => format.stride.to_string(),
+            _ => "TILE_BYTES".to_string(),
         };
         let grid_row = format!("tiles_of({}) * {tile}", self.tile(axes[1]));
-        if axes[0] == rows { [grid_row, tile.to_string()] } else { [tile.to_string(), grid_row] }
+        if axes[0] == rows { [grid_row, tile] } else { [tile, grid_row] }
     }
 
     fn defective_stride(&self, window: WindowId) -> &'static str {

@@ -20,6 +20,9 @@ impl Body<'_> {
             let [rows, cols] = b.map(|a| self.placed.loop_over(a).map_or("", |l| l.name.as_str()));
             format!("{}[{rows}, {cols}]", kernel.operands[o.0].name)
         };
+        let factor = |directive: &str, vector: Option<OperandId>| {
+            vector.map(|o| format!(" {directive}({})", kernel.operands[o.0].name)).unwrap_or_default()
+        };
         let scaled = |on: bool| if on { " scale(row)" } else { "" };
         let text = match self.step.kind {
             StepKind::Load { window: w, operand: o, block } => format!("load {} <- {}", window(w), operand(o, block)),
@@ -39,14 +42,16 @@ impl Body<'_> {
                     format!("multiply {} <- {} * {}", window(to), window(data), window(weights))
                 }
             }
-            StepKind::UnpackRows { operand: o, block, window: w, accumulate, unscale, guard }
-            | StepKind::UnpackCols { operand: o, block, window: w, accumulate, unscale, guard } => format!(
-                "{} {} {} {}{}{}",
+            StepKind::UnpackRows { operand: o, block, window: w, accumulate, unscale, columns, guard }
+            | StepKind::UnpackCols { operand: o, block, window: w, accumulate, unscale, columns, guard } => format!(
+                "{} {} {} {}{}{}{}{}",
                 self.step.kind.keyword(),
                 operand(o, block),
                 if accumulate { "+=" } else { "=" },
                 window(w),
                 if unscale { " unscale(row)" } else { "" },
+                factor("column_scale", columns.scale),
+                factor("column_bias", columns.bias),
                 guard.map(|g| format!(" guard({g})")).unwrap_or_default()
             ),
         };
