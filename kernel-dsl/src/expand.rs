@@ -7,15 +7,16 @@ use crate::{
     check, parse,
     report::Report,
     tree::{
-        AxisRole, Block, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole, Scope, Side,
-        Statement, Step, StepKind, TileFormat, TileKind, Unpack, WindowLayout,
+        AxisRole, Block, Candidates, Conversion, Element, HvxStep, Kernel, Loop, OperandLayout, OperandRole, Scope,
+        Side, Statement, Step, StepInput, StepKind, TileFormat, TileKind, Unpack, WindowLayout,
     },
 };
 
 /// One macro call.
 pub(crate) fn macro_input(tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let kernels = parse::kernels(tokens, &mut report);
+    let (definitions, kernels) = parse::kernels(tokens, &mut report);
+    check::definitions(&definitions, &kernels, &mut report);
     let mut functions = TokenStream::new();
     let mut sound = Vec::new();
     for kernel in &kernels {
@@ -48,7 +49,7 @@ fn function(kernel: &Kernel, body: Option<TokenStream>) -> TokenStream {
 fn body(kernel: &Kernel) -> Option<TokenStream> {
     let name = kernel.name.to_string();
     let source = source(kernel.name.span());
-    let doc = doc_lines(kernel);
+    let doc = doc_lines(&kernel.docs);
     let axes = kernel.axes.iter().map(|axis| {
         let (name, source) = (axis.name.to_string(), self::source(axis.name.span()));
         let role = match axis.role {
@@ -63,6 +64,7 @@ fn body(kernel: &Kernel) -> Option<TokenStream> {
     let tunables = tunables(kernel);
     let windows = windows(&names)?;
     let schedule = statements(&names, kernel.schedule.as_deref()?, &mut Vec::new())?;
+    let steps = applied(kernel).into_iter().map(hvx_step);
     let reference = reference(kernel)?;
     Some(quote! {
         use ::kernel_gen::ir;
@@ -74,6 +76,7 @@ fn body(kernel: &Kernel) -> Option<TokenStream> {
             operands: ::std::vec![#(#operands),*],
             tunables: ::std::vec![#(#tunables),*],
             windows: ::std::vec![#(#windows),*],
+            steps: ::std::vec![#(#steps),*],
             schedule: ::std::vec![#(#schedule),*],
             reference: #reference,
         }
@@ -87,9 +90,9 @@ fn source(span: Span) -> TokenStream {
     }
 }
 
-fn doc_lines(kernel: &Kernel) -> Vec<String> {
+fn doc_lines(docs: &[syn::Attribute]) -> Vec<String> {
     let mut lines = Vec::new();
-    for attribute in &kernel.docs {
+    for attribute in docs {
         let syn::Meta::NameValue(pair) = &attribute.meta else {
             continue;
         };
@@ -146,9 +149,66 @@ fn element(element: Element) -> TokenStream {
 
 /// `Tiles(format)` of an operand's or a window's layout.
 fn tiles(format: &TileFormat) -> TokenStream {
-    let TileKind::Known(constant) = format.kind;
-    let constant = Ident::new(constant, Span::call_site());
-    quote!(Tiles(ir::TileFormat::#constant))
+    let format = tile_format(format);
+    quote!(Tiles(#format))
+}
+
+fn tile_format(format: &TileFormat) -> TokenStream {
+    match format.kind {
+        TileKind::Known(constant) => {
+            let constant = Ident::new(constant, Span::call_site());
+            quote!(ir::TileFormat::#constant)
+        }
+        TileKind::Own { bytes, stride } => {
+            let name = &format.name;
+            quote!(ir::TileFormat {
+                name: #name,
+                bytes: #bytes,
+                stride: #stride,
+                dequantise: ::core::option::Option::None,
+            })
+        }
+    }
+}
+
+/// The author's steps that the schedule applies.
+fn applied(kernel: &Kernel) -> Vec<&HvxStep> {
+    kernel.steps.iter().map(|s| &**s).filter(|step| kernel.applies(&step.name)).collect()
+}
+
+fn hvx_step(step: &HvxStep) -> TokenStream {
+    let (name, source) = (step.name.to_string(), source(step.name.span()));
+    let doc = doc_lines(&step.docs);
+    let body = &step.body;
+    let input = match &step.input {
+        StepInput::F16 => quote!(F16),
+        StepInput::Packed(format, side) => {
+            let format = tile_format(format);
+            let pairs = match side {
+                Side::Rows => quote!(Rows),
+                Side::Cols => quote!(Cols),
+            };
+            quote!(Packed(#format, ir::Pairs::#pairs))
+        }
+    };
+    let (tile, p, q) = (&step.reference.inputs[0], &step.reference.inputs[1], &step.reference.inputs[2]);
+    let value = &step.reference.body;
+    let mixed = Span::mixed_site();
+    let [inner, row, col] = ["inner", "row", "col"].map(|name| Ident::new(name, mixed));
+    quote!(ir::HvxStep {
+        name: #name.into(),
+        doc: ::std::vec![#(#doc.into()),*],
+        input: ir::StepInput::#input,
+        body: #body.into(),
+        reference: {
+            fn element(#inner: &ir::InputTile<'_>, #row: usize, #col: usize) -> f64 {
+                let (#tile, #p, #q) = (#inner, #row, #col);
+                #value
+            }
+            ir::StepReference::new(element)
+        },
+        source: #source,
+    })
 }
 
 fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {
@@ -271,12 +331,15 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
         }
         StepKind::Convert { conversion, to, from } => {
             let (to, from) = (names.window(to)?, names.window(from)?);
-            let kind = match conversion {
-                Conversion::InterleavePairs => quote!(InterleavePairs),
-                Conversion::ScatterWords => quote!(ScatterWords),
-                Conversion::Dequantise => quote!(Dequantise),
-            };
-            quote!(#kind { to: #to, from: #from })
+            match conversion {
+                Conversion::InterleavePairs => quote!(InterleavePairs { to: #to, from: #from }),
+                Conversion::ScatterWords => quote!(ScatterWords { to: #to, from: #from }),
+                Conversion::Dequantise => quote!(Dequantise { to: #to, from: #from }),
+                Conversion::Apply(name) => {
+                    let index = applied(names.kernel).iter().position(|s| s.name == *name)?;
+                    quote!(Apply { step: ir::HvxStepId(#index), to: #to, from: #from })
+                }
+            }
         }
         StepKind::Multiply { to, data, weights, swap } => {
             let (to, data, weights) = (names.window(to)?, names.window(data)?, names.window(weights)?);

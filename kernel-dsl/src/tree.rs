@@ -1,5 +1,7 @@
 //! The syntax tree: what was written, with the spans it was written at.
 
+use std::rc::Rc;
+
 use proc_macro2::{Ident, Span};
 
 pub(crate) struct Kernel {
@@ -12,10 +14,42 @@ pub(crate) struct Kernel {
     pub windows: Vec<Window>,
     pub schedule: Option<Vec<Statement>>,
     pub reference: Option<syn::ExprClosure>,
+    /// The author's steps that stand before the kernel.
+    pub steps: Vec<Rc<HvxStep>>,
     /// Names whose declaration could not be read: using them is not a second mistake.
     pub unreadable: Vec<Ident>,
     /// Whether every item could be read; rules about what is missing hold only then.
     pub complete: bool,
+}
+
+impl Kernel {
+    /// Whether the schedule applies this step of the author's.
+    pub fn applies(&self, name: &Ident) -> bool {
+        fn applies(body: &[Statement], name: &Ident) -> bool {
+            body.iter().any(|statement| match statement {
+                Statement::Loop(l) => applies(&l.body, name),
+                Statement::Step(step) => {
+                    matches!(&step.kind, StepKind::Convert { conversion: Conversion::Apply(n), .. } if n == name)
+                }
+            })
+        }
+        applies(self.schedule.as_deref().unwrap_or_default(), name)
+    }
+}
+
+/// What a kernel may use beside what the language comes with: everything defined above it.
+pub(crate) struct Definitions {
+    pub layouts: Vec<(Ident, TileFormat)>,
+    pub steps: Vec<Rc<HvxStep>>,
+    /// Names of steps that could not be read: applying them is not a second mistake.
+    pub unreadable: Vec<Ident>,
+}
+
+impl Definitions {
+    /// The formats of packed tiles, the language's own first.
+    pub fn formats(&self) -> Vec<TileFormat> {
+        TileFormat::known().into_iter().chain(self.layouts.iter().map(|(_, format)| format.clone())).collect()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +90,8 @@ pub(crate) struct TileFormat {
 pub(crate) enum TileKind {
     /// An associated constant of `ir::TileFormat`, which `dequantise` knows.
     Known(&'static str),
+    /// Declared by `layout`.
+    Own { bytes: u32, stride: u32 },
 }
 
 impl TileFormat {
@@ -65,6 +101,21 @@ impl TileFormat {
             .map(|(name, constant)| TileFormat { name: name.into(), kind: TileKind::Known(constant) })
             .into()
     }
+}
+
+/// What a step of the author's reads.
+pub(crate) enum StepInput {
+    Packed(TileFormat, Side),
+    F16,
+}
+
+/// `step NAME: INPUT -> f16_tiles { … }`
+pub(crate) struct HvxStep {
+    pub docs: Vec<syn::Attribute>,
+    pub name: Ident,
+    pub input: StepInput,
+    pub body: syn::LitStr,
+    pub reference: syn::ExprClosure,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -162,11 +213,13 @@ pub(crate) enum Side {
     Cols,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Conversion {
     InterleavePairs,
     ScatterWords,
     Dequantise,
+    /// A step of the author's.
+    Apply(Ident),
 }
 
 pub(crate) enum StepKind {

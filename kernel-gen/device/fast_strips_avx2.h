@@ -6,8 +6,6 @@
 
 #include "avx2.h"
 
-static inline void pf_scatter_release(pf_device *dev) { (void)dev; }
-
 /* Columns [column, column + 8) of a row, scaled; zero beyond `cols` and for rows past the end (from == NULL). */
 static inline __m256 pf_load_scaled(const float *from, uint32_t column, uint32_t cols, __m256 scale)
 {

@@ -2,8 +2,6 @@
 #ifndef PF_FAST_STRIPS_PORTABLE_H
 #define PF_FAST_STRIPS_PORTABLE_H
 
-static inline void pf_scatter_release(pf_device *dev) { (void)dev; }
-
 /* One row of one tile, element c at halfword out[c * step]. */
 static inline void pf_pack_row(uint16_t *out, uint32_t step, const float *from, uint32_t valid, float scale)
 {

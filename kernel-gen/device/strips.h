@@ -26,6 +26,8 @@ struct pf_columns {
 
 static const struct pf_columns pf_plain_columns = {NULL, NULL};
 
+#include "vector.h" /* in the fast model too: bodies of an author's steps are written in it */
+
 #if !defined(PF_MODEL_FAST)
 #include "strips_vector.h"
 #elif defined(__AVX2__) && defined(__F16C__)

@@ -4,8 +4,6 @@
 #ifndef PF_STRIPS_VECTOR_H
 #define PF_STRIPS_VECTOR_H
 
-#include "vector.h"
-
 /* Valid f32 bytes of tile `tile` in a row of `cols` columns. */
 static inline uint32_t pf_row_bytes(uint32_t cols, uint32_t tile)
 {

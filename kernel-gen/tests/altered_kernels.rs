@@ -3,8 +3,8 @@
 use kernel_gen::{
     Arch, Kernel, emit_c,
     ir::{
-        AxisId, Candidates, ColumnFactors, Loop, OperandId, OperandLayout, OperandRole, Statement, Step, StepKind,
-        TileFormat, TunableId, WindowId, WindowLayout,
+        AxisId, Candidates, ColumnFactors, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole, Pairs,
+        Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId, WindowId, WindowLayout,
     },
     library,
     plan::solve,
@@ -40,13 +40,14 @@ impl Dice {
         let operand = OperandId(self.index());
         let (to, from) = (self.window(), self.window());
         let block = self.block();
-        match self.below(9) {
+        match self.below(10) {
             0 => StepKind::Load { window: to, operand, block },
             1 => StepKind::PackRows { window: to, operand, block, scale: self.flag() },
             2 => StepKind::PackCols { window: to, operand, block, scale: self.flag() },
             3 => StepKind::InterleavePairs { to, from },
             4 => StepKind::ScatterWords { to, from },
             5 => StepKind::Dequantise { to, from },
+            9 => StepKind::Apply { step: HvxStepId(self.index()), to, from },
             6 => StepKind::Multiply { to, data: from, weights: self.window(), swap: self.flag() },
             n => {
                 let (accumulate, unscale) = (self.flag(), self.flag());
@@ -97,8 +98,45 @@ fn alter_schedule(body: &mut Vec<Statement>, dice: &mut Dice) {
     }
 }
 
+/// A step that leaves tiles as they are, applied somewhere.
+fn add_step(kernel: &mut Kernel, dice: &mut Dice) {
+    let source = kernel.source;
+    let inputs = [
+        StepInput::F16,
+        StepInput::Packed(TileFormat::Q8_0, Pairs::Cols),
+        StepInput::Packed(TileFormat::new("none", 0, None), Pairs::Rows),
+    ];
+    kernel.steps.push(HvxStep {
+        name: ["own", "own", "from", "xa"][dice.below(4)].into(),
+        doc: vec!["*/".into()],
+        input: inputs[dice.below(3)],
+        body: ["(void)dev, (void)to, (void)from;", "(void)dev, (void)to, (void)from;", "", "}", "("][dice.below(5)]
+            .into(),
+        reference: StepReference::new(|tile, p, q| tile.element(p, q)),
+        source,
+    });
+    let (step, to, from) = (HvxStepId(kernel.steps.len() - 1), dice.window(), dice.window());
+    replace_conversion(&mut kernel.schedule, step, dice.flag().then_some((to, from)));
+}
+
+/// Puts the step in the place of the first dequantise, with its windows or with others.
+fn replace_conversion(body: &mut [Statement], own: HvxStepId, windows: Option<(WindowId, WindowId)>) {
+    for statement in body {
+        match statement {
+            Statement::Loop(l) => replace_conversion(&mut l.body, own, windows),
+            Statement::Step(step) => {
+                if let StepKind::Dequantise { to, from } = step.kind {
+                    let (to, from) = windows.unwrap_or((to, from));
+                    step.kind = StepKind::Apply { step: own, to, from };
+                }
+            }
+        }
+    }
+}
+
 fn alter(kernel: &mut Kernel, dice: &mut Dice) {
-    match dice.below(9) {
+    match dice.below(10) {
+        9 => add_step(kernel, dice),
         8 => {
             let at = dice.below(kernel.operands.len());
             let operand = &mut kernel.operands[at];

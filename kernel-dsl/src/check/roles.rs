@@ -6,8 +6,8 @@ use super::{Placed, View};
 use crate::{
     report::Report,
     tree::{
-        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepKind, TileFormat, Unpack,
-        Window, WindowLayout,
+        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepInput, StepKind, TileFormat,
+        Unpack, Window, WindowLayout,
     },
 };
 
@@ -21,7 +21,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         match &placed.step.kind {
             StepKind::Load { to, from } => step.load(to, from),
             StepKind::Pack { side, to, from, .. } => step.pack(*side, to, from),
-            StepKind::Convert { conversion, to, from } => step.convert(*conversion, to, from),
+            StepKind::Convert { conversion, to, from } => step.convert(conversion, to, from),
             StepKind::Multiply { to, data, weights, swap } => step.multiply(to, data, weights, *swap),
             StepKind::Unpack(unpack) => step.unpack(unpack),
         }
@@ -129,11 +129,27 @@ impl<'k> Checker<'_, 'k> {
         self.tiles(to, [&operand.axes[0], &operand.axes[1]], pair);
     }
 
-    fn convert(&mut self, conversion: Conversion, to: &Ident, from: &Ident) {
+    fn convert(&mut self, conversion: &Conversion, to: &Ident, from: &Ident) {
         let (layouts, pair) = match conversion {
             Conversion::InterleavePairs => (vec![WindowLayout::RowMajor], 0),
             Conversion::ScatterWords => (vec![WindowLayout::RowMajor], 1),
             Conversion::Dequantise => (TileFormat::known().into_iter().map(WindowLayout::Tiles).collect(), 1),
+            Conversion::Apply(name) => {
+                let Some(step) = self.view.kernel.steps.iter().find(|s| s.name == *name) else {
+                    return;
+                };
+                match &step.input {
+                    StepInput::Packed(format, side) => {
+                        (vec![WindowLayout::Tiles(format.clone())], if *side == Side::Rows { 0 } else { 1 })
+                    }
+                    StepInput::F16 => {
+                        let tiles = vec![WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
+                        // The pair index stays where it is in the source.
+                        let weight = self.view.window(from).is_some_and(|w| w.layout == WindowLayout::WeightTiles);
+                        (tiles, usize::from(weight))
+                    }
+                }
+            }
         };
         let Some(source) = self.window(from, &layouts, "read") else {
             return;
@@ -175,6 +191,7 @@ impl<'k> Checker<'_, 'k> {
                 "pack_cols" => "use `pack_rows`",
                 "interleave_pairs" => "use `scatter_words`",
                 "scatter_words" => "use `interleave_pairs`",
+                "apply" => "another step, or the other HMX role and a `swap`, would",
                 _ => "take the other HMX role and `swap` the multiply",
             };
             self.report.error(
@@ -251,17 +268,12 @@ impl<'k> Checker<'_, 'k> {
 
     /// Role of the operand a window is made from.
     fn origin(&self, window: &Ident) -> Option<OperandRole> {
-        let mut name = window;
-        for _ in 0..=self.view.kernel.windows.len() {
-            match &self.view.writer(name)?.1.step.kind {
-                StepKind::Load { from, .. } | StepKind::Pack { from, .. } => {
-                    return self.view.operand(&from.operand).map(|o| o.role);
-                }
-                StepKind::Convert { from, .. } => name = from,
-                StepKind::Multiply { .. } | StepKind::Unpack(_) => return None,
+        match &self.view.first_writer(window)?.step.kind {
+            StepKind::Load { from, .. } | StepKind::Pack { from, .. } => {
+                self.view.operand(&from.operand).map(|o| o.role)
             }
+            _ => None,
         }
-        None
     }
 
     fn unpack(&mut self, unpack: &Unpack) {

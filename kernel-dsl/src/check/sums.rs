@@ -53,7 +53,7 @@ fn scale_pair(view: &View<'_>, from: &syn::Ident, unscale: bool, span: proc_macr
     let StepKind::Multiply { data, .. } = &multiply.step.kind else {
         return;
     };
-    let Some((_, pack)) = view.writer(data) else {
+    let Some(pack) = view.first_writer(data) else {
         return;
     };
     let StepKind::Pack { scale, .. } = &pack.step.kind else {

@@ -14,7 +14,7 @@ use crate::{
     tree::{Block, Conversion, Loop, Side, Statement, Step, StepKind, Unpack},
 };
 
-const STEPS: &str = "`load`, `pack_rows`, `pack_cols`, `interleave_pairs`, `scatter_words`, `dequantise`, `multiply`, \
+const STEPS: &str = "`load`, `pack_rows`, `pack_cols`, `interleave_pairs`, `scatter_words`, `dequantise`, `apply`, `multiply`, \
                      `unpack_rows`, `unpack_cols` or `for`";
 
 /// The statements of a block, and whether all of them could be read.
@@ -96,6 +96,7 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         "interleave_pairs" => convert(Conversion::InterleavePairs)?,
         "scatter_words" => convert(Conversion::ScatterWords)?,
         "dequantise" => convert(Conversion::Dequantise)?,
+        "apply" => convert(Conversion::Apply(any_word(input, "the name of a step")?))?,
         "multiply" => multiply(input)?,
         "unpack_rows" => unpack(input, Side::Rows)?,
         "unpack_cols" => unpack(input, Side::Cols)?,

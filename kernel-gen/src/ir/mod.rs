@@ -4,6 +4,7 @@
 //! proof of [`crate::verify()`].
 
 mod axis;
+mod hvx_step;
 mod operand;
 mod reference;
 mod schedule;
@@ -13,6 +14,7 @@ mod tunable;
 mod window;
 
 pub use axis::{Axis, AxisId, AxisRole};
+pub use hvx_step::{HvxStep, HvxStepId, InputTile, Pairs, StepInput, StepReference};
 pub use operand::{Element, Operand, OperandId, OperandLayout, OperandRole, Scope};
 pub use reference::{Reference, ReferenceCase, ReferenceError};
 pub use schedule::{ColumnFactors, Loop, Statement, Step, StepKind};
@@ -45,6 +47,8 @@ pub struct Kernel {
     pub tunables: Vec<Tunable>,
     /// VTCM windows, in the order of the ABI's `windows`.
     pub windows: Vec<Window>,
+    /// HVX steps the author defines, in any order.
+    pub steps: Vec<HvxStep>,
     /// The loops over tiles and their steps.
     pub schedule: Vec<Statement>,
     /// What the kernel computes, in f64.

@@ -1,6 +1,6 @@
 //! The schedule: loops over tiles, and the steps inside them.
 
-use super::{AxisId, OperandId, Source, TunableId, WindowId};
+use super::{AxisId, HvxStepId, OperandId, Source, TunableId, WindowId};
 
 /// A loop or a step.
 #[derive(Debug, Clone)]
@@ -102,6 +102,15 @@ pub enum StepKind {
         /// Source.
         from: WindowId,
     },
+    /// HVX: a step of the kernel's author, tile by tile.
+    Apply {
+        /// The step.
+        step: HvxStepId,
+        /// Destination.
+        to: WindowId,
+        /// Source.
+        from: WindowId,
+    },
     /// HMX: product over the contraction both windows hold.
     Multiply {
         /// Destination.
@@ -159,6 +168,7 @@ impl StepKind {
             StepKind::InterleavePairs { .. } => "interleave_pairs",
             StepKind::ScatterWords { .. } => "scatter_words",
             StepKind::Dequantise { .. } => "dequantise",
+            StepKind::Apply { .. } => "apply",
             StepKind::Multiply { .. } => "multiply",
             StepKind::UnpackRows { .. } => "unpack_rows",
             StepKind::UnpackCols { .. } => "unpack_cols",
@@ -174,6 +184,7 @@ impl StepKind {
             StepKind::InterleavePairs { to, .. }
             | StepKind::ScatterWords { to, .. }
             | StepKind::Dequantise { to, .. }
+            | StepKind::Apply { to, .. }
             | StepKind::Multiply { to, .. } => Some(to),
             StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. } => None,
         }
@@ -185,11 +196,23 @@ impl StepKind {
             StepKind::Load { .. } | StepKind::PackRows { .. } | StepKind::PackCols { .. } => Vec::new(),
             StepKind::InterleavePairs { from, .. }
             | StepKind::ScatterWords { from, .. }
-            | StepKind::Dequantise { from, .. } => vec![from],
+            | StepKind::Dequantise { from, .. }
+            | StepKind::Apply { from, .. } => vec![from],
             StepKind::Multiply { data, weights, .. } => vec![data, weights],
             StepKind::UnpackRows { window, .. } | StepKind::UnpackCols { window, .. } => {
                 vec![window]
             }
+        }
+    }
+
+    /// The window a conversion reads; `None` for steps that are not from one window into another.
+    pub fn converts(&self) -> Option<WindowId> {
+        match *self {
+            StepKind::InterleavePairs { from, .. }
+            | StepKind::ScatterWords { from, .. }
+            | StepKind::Dequantise { from, .. }
+            | StepKind::Apply { from, .. } => Some(from),
+            _ => None,
         }
     }
 

@@ -11,7 +11,7 @@ use code::Code;
 
 use crate::{
     Verified,
-    ir::{Axis, Kernel, Step, TILE, TILE_BYTES, Window, WindowId},
+    ir::{Axis, HvxStep, Kernel, Step, TILE, TILE_BYTES, Window, WindowId},
 };
 
 /// A complete C file with one kernel.
@@ -30,6 +30,16 @@ pub fn emit_library(kernels: &[Verified]) -> String {
         emit_kernel(&mut code, kernel);
     }
     entry::table(&mut code, kernels);
+    code.finish()
+}
+
+/// A C file with the function `NAME_tile(dev, to, from)` of one author's step, to run it by itself.
+pub fn emit_step_c(step: &HvxStep) -> String {
+    let mut code = Code::default();
+    code.line("/* Emitted by kernel-gen from a step written in its schedule language. Do not edit. */");
+    code.line("#include \"device.h\"");
+    code.blank();
+    step::emit_body(&mut code, &format!("{}_tile", step.name), step);
     code.finish()
 }
 
@@ -69,6 +79,7 @@ fn emit_kernel(code: &mut Code, verified: &Verified) {
     code.line(" */");
     code.blank();
     block_struct(code, kernel);
+    step::emit_bodies(code, kernel);
     step::emit_all(code, verified);
     schedule::emit(code, verified);
     entry::emit(code, verified);

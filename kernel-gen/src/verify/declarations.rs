@@ -69,7 +69,7 @@ fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
 }
 
 /// Tiles in VTCM must start at vectors and not overlap.
-fn tile_format(name: &str, format: TileFormat, source: Source, found: &mut Vec<Diagnostic>) {
+pub(super) fn tile_format(name: &str, format: TileFormat, source: Source, found: &mut Vec<Diagnostic>) {
     let TileFormat { bytes, stride, .. } = format;
     if bytes == 0 || stride < bytes || !stride.is_multiple_of(VECTOR_BYTES) {
         found.push(Diagnostic::new(

@@ -1,7 +1,10 @@
 //! Roles and layouts of steps: each gets what it can take.
 
 use super::{Diagnostic, Rule, placed::Placed, view::View};
-use crate::ir::{AxisId, Element, OperandId, OperandLayout, OperandRole, StepKind, TileFormat, WindowId, WindowLayout};
+use crate::ir::{
+    AxisId, Element, HvxStepId, OperandId, OperandLayout, OperandRole, Pairs, StepInput, StepKind, TileFormat,
+    WindowId, WindowLayout,
+};
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for placed in &view.steps {
@@ -30,6 +33,7 @@ impl Step<'_, '_> {
             StepKind::InterleavePairs { to, from } => self.convert(to, from, WindowLayout::RowMajor, 0),
             StepKind::ScatterWords { to, from } => self.convert(to, from, WindowLayout::RowMajor, 1),
             StepKind::Dequantise { to, from } => self.dequantise(to, from),
+            StepKind::Apply { step, to, from } => self.apply(step, to, from),
             StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
             StepKind::UnpackRows { operand, block, window, .. } => self.unpack(operand, block, window, block),
             StepKind::UnpackCols { operand, block, window, .. } => {
@@ -165,6 +169,22 @@ impl Step<'_, '_> {
             WindowLayout::Tiles(_) => self.convert(to, from, layout, 1),
             _ => {
                 self.layout(from, &[TileFormat::Q8_0, TileFormat::Q4_0].map(WindowLayout::Tiles), "reads");
+            }
+        }
+    }
+
+    fn apply(&mut self, step: HvxStepId, to: WindowId, from: WindowId) {
+        match self.view.kernel.steps[step.0].input {
+            StepInput::Packed(format, pairs) => {
+                self.convert(to, from, WindowLayout::Tiles(format), if pairs == Pairs::Rows { 0 } else { 1 });
+            }
+            StepInput::F16 => {
+                let tiles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
+                let (readable, writable) = (self.layout(from, &tiles, "reads"), self.layout(to, &tiles, "fills"));
+                let (axes, pair) = (self.view.axes(from), self.view.pair_axis(from));
+                if let (true, true, Some(axes), Some(pair)) = (readable, writable, axes, pair) {
+                    self.tiles(to, axes, pair);
+                }
             }
         }
     }

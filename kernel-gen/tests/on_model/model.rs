@@ -182,7 +182,7 @@ fn place(operand: &Operand, rows: usize, cols: usize, values: &[f32]) -> Placed 
     }
 }
 
-/// One packed tile of whole numbers, with scales of 1.
+/// One packed tile of whole numbers that E5M2 holds, with scales of 1 where the format has scales.
 fn packed(bytes: &mut Vec<u8>, format: TileFormat, value: impl Fn(usize, usize) -> i8) {
     for pair in 0..16 {
         for n in 0..32 {
@@ -191,8 +191,14 @@ fn packed(bytes: &mut Vec<u8>, format: TileFormat, value: impl Fn(usize, usize) 
                 bytes.extend([even as u8, odd as u8]);
             } else if format == TileFormat::Q4_0 {
                 bytes.push((even + 8) as u8 | ((odd + 8) as u8) << 4);
+            } else {
+                assert_eq!(format.name, "e5m2_tiles");
+                bytes.extend([even, odd].map(|v| (half(f32::from(v)) >> 8) as u8));
             }
         }
+    }
+    if format.name == "e5m2_tiles" {
+        return;
     }
     bytes.extend((0..32).flat_map(|_| half(1.0).to_le_bytes()));
 }

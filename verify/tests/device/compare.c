@@ -248,6 +248,7 @@ static void break_rules(pf_device *dev)
         int status = variants[0]->run(dev, KERNEL_RULE, &plan, &request);
         const char *fault = variants[0]->fault(dev);
         int sound = rules[r].text[0] ? status == PF_TRAPPED && strstr(fault, rules[r].text) && strstr(fault, "unit.c:7:9")
+                           && strstr(fault, r & 1 ? " at m=64, stage=1: " : " at m=64, stage=0: ")
                                      : status == PF_OK && !fault[0];
         if (!sound) {
             printf("rule %s: status %d, fault `%s`\n", rules[r].name, status, fault);

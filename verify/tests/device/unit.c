@@ -185,7 +185,7 @@ static int rule(pf_device *dev, const struct pf_plan *plan, const struct pf_requ
     int status = pf_enter(dev, plan, request, KERNEL_RULE);
     if (status)
         return status;
-    PF_STEP(dev, "rule", "unit.c:7:9", "broken");
+    PF_STEP(dev, "rule", "unit.c:7:9", "broken", {"m", 64}, {"stage", request->axes[1] & 1u});
     const float *x = (const float *)operand(request, 0);
     pf_pack_rows(dev, pf_window(dev, plan, 1, 0), PF_TILE_BYTES, x, 4096, 32, 1024, NULL);
     break_rule(dev, plan, request);

@@ -1,10 +1,13 @@
 //! One C function per step.
 
+mod apply;
 mod load;
 mod multiply;
 mod pack;
 mod title;
 mod unpack;
+
+pub(super) use apply::{emit_bodies, emit_body};
 
 use super::{Code, step_function, window_of};
 use crate::{
@@ -58,10 +61,11 @@ impl<'a> Body<'a> {
         head.push(')');
         self.code.open(head);
         self.code.line(format!(
-            "PF_STEP(dev, {}, {}, \"{}\");",
+            "PF_STEP(dev, {}, {}, \"{}\"{});",
             c_string(&kernel.name),
             c_string(&self.step.source.to_string()),
-            self.label()
+            self.label(),
+            self.indices(staged.is_some())
         ));
         match self.step.kind.clone() {
             StepKind::Load { window, operand, block } => self.load(window, operand, block),
@@ -84,6 +88,7 @@ impl<'a> Body<'a> {
                     self.tiles_to_tiles(primitive, to, from);
                 }
             }
+            StepKind::Apply { step, to, from } => self.apply(step, to, from),
             StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
             StepKind::UnpackRows { operand, block, window, accumulate, unscale, columns, .. } => {
                 self.unpack("pf_unpack_rows", operand, block, window, [accumulate, unscale], columns);
@@ -93,6 +98,19 @@ impl<'a> Body<'a> {
             }
         }
         self.code.close();
+    }
+
+    /// The block of every loop around the step, and the stage, for traps.
+    fn indices(&self, staged: bool) -> String {
+        let mut indices = String::new();
+        for l in &self.placed.loops {
+            let axis = self.axis(l.axis);
+            indices.push_str(&format!(", {{\"{axis}\", at->{axis}}}"));
+        }
+        if staged {
+            indices.push_str(", {\"stage\", stage}");
+        }
+        indices
     }
 
     fn kernel(&self) -> &'a Kernel {

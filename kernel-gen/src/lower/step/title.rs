@@ -35,6 +35,9 @@ impl Body<'_> {
             | StepKind::Dequantise { to, from } => {
                 format!("{} {} <- {}", self.step.kind.keyword(), window(to), window(from))
             }
+            StepKind::Apply { step, to, from } => {
+                format!("apply {} {} <- {}", kernel.steps[step.0].name, window(to), window(from))
+            }
             StepKind::Multiply { to, data, weights, swap } => {
                 if swap {
                     format!("multiply {} <- swap({}, {})", window(to), window(data), window(weights))
