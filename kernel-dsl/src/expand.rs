@@ -1,14 +1,18 @@
 //! From the syntax tree to Rust that builds `kernel_gen` values.
 
+mod definition;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+
+use definition::{applied, hvx_step, tile_format};
 
 use crate::{
     check, parse,
     report::Report,
     tree::{
-        AxisRole, Block, Candidates, Conversion, Element, HvxStep, Kernel, Loop, OperandLayout, OperandRole, Scope,
-        Side, Statement, Step, StepInput, StepKind, TileFormat, TileKind, Unpack, WindowLayout,
+        AxisRole, Block, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole, Scope, Side,
+        Statement, Step, StepKind, TileFormat, Unpack, WindowLayout,
     },
 };
 
@@ -151,64 +155,6 @@ fn element(element: Element) -> TokenStream {
 fn tiles(format: &TileFormat) -> TokenStream {
     let format = tile_format(format);
     quote!(Tiles(#format))
-}
-
-fn tile_format(format: &TileFormat) -> TokenStream {
-    match format.kind {
-        TileKind::Known(constant) => {
-            let constant = Ident::new(constant, Span::call_site());
-            quote!(ir::TileFormat::#constant)
-        }
-        TileKind::Own { bytes, stride } => {
-            let name = &format.name;
-            quote!(ir::TileFormat {
-                name: #name,
-                bytes: #bytes,
-                stride: #stride,
-                dequantise: ::core::option::Option::None,
-            })
-        }
-    }
-}
-
-/// The author's steps that the schedule applies.
-fn applied(kernel: &Kernel) -> Vec<&HvxStep> {
-    kernel.steps.iter().map(|s| &**s).filter(|step| kernel.applies(&step.name)).collect()
-}
-
-fn hvx_step(step: &HvxStep) -> TokenStream {
-    let (name, source) = (step.name.to_string(), source(step.name.span()));
-    let doc = doc_lines(&step.docs);
-    let body = &step.body;
-    let input = match &step.input {
-        StepInput::F16 => quote!(F16),
-        StepInput::Packed(format, side) => {
-            let format = tile_format(format);
-            let pairs = match side {
-                Side::Rows => quote!(Rows),
-                Side::Cols => quote!(Cols),
-            };
-            quote!(Packed(#format, ir::Pairs::#pairs))
-        }
-    };
-    let (tile, p, q) = (&step.reference.inputs[0], &step.reference.inputs[1], &step.reference.inputs[2]);
-    let value = &step.reference.body;
-    let mixed = Span::mixed_site();
-    let [inner, row, col] = ["inner", "row", "col"].map(|name| Ident::new(name, mixed));
-    quote!(ir::HvxStep {
-        name: #name.into(),
-        doc: ::std::vec![#(#doc.into()),*],
-        input: ir::StepInput::#input,
-        body: #body.into(),
-        reference: {
-            fn element(#inner: &ir::InputTile<'_>, #row: usize, #col: usize) -> f64 {
-                let (#tile, #p, #q) = (#inner, #row, #col);
-                #value
-            }
-            ir::StepReference::new(element)
-        },
-        source: #source,
-    })
 }
 
 fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {

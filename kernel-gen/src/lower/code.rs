@@ -83,7 +83,7 @@ impl Code {
     }
 }
 
-/// Where a line may end within `width`: the last such place that is not inside a nested call, else the last one.
+/// Where a line may end within `width`: the last such place that is not inside a nested call or braces, else the last one.
 fn break_position(text: &str, width: usize) -> Option<usize> {
     let (mut outer, mut any) = (None, None);
     let mut quoted = false;
@@ -94,8 +94,8 @@ fn break_position(text: &str, width: usize) -> Option<usize> {
             continue;
         }
         match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth -= 1,
             _ => {}
         }
         let logical = text[at..].starts_with("|| ") || text[at..].starts_with("&& ");

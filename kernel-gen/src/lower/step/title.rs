@@ -9,7 +9,11 @@ use crate::{
 impl Body<'_> {
     /// `step window` or the like, for traps.
     pub(super) fn label(&self) -> String {
-        format!("{} {}", self.step.kind.keyword(), target(self.kernel(), self.step))
+        let (keyword, target) = (self.step.kind.keyword(), target(self.kernel(), self.step));
+        match self.step.kind {
+            StepKind::Apply { step, .. } => format!("{keyword} {} {target}", self.kernel().steps[step.0].name),
+            _ => format!("{keyword} {target}"),
+        }
     }
 
     /// The step as it was written, and where.
