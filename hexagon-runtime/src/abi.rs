@@ -1,10 +1,10 @@
 // Made by bindgen from kernel-gen/device/model.h and abi.h; verify/tests/abi.rs says how.
 
-pub const PF_ABI_VERSION: u32 = 1;
+pub const PF_ABI_VERSION: u32 = 2;
 pub const PF_MAX_AXES: u32 = 4;
 pub const PF_MAX_TUNABLES: u32 = 8;
 pub const PF_MAX_WINDOWS: u32 = 8;
-pub const PF_MAX_OPERANDS: u32 = 4;
+pub const PF_MAX_OPERANDS: u32 = 6;
 pub const PF_OK: pf_status = 0;
 pub const PF_BAD_ABI: pf_status = 1;
 pub const PF_BAD_PLAN: pf_status = 2;
@@ -120,13 +120,13 @@ pub struct pf_request {
     pub axes: [u32; 4usize],
     pub row_begin: u32,
     pub row_end: u32,
-    pub operands: [pf_operand; 4usize],
+    pub operands: [pf_operand; 6usize],
     pub row_exponents: u64,
     pub row_flags: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of pf_request"][::std::mem::size_of::<pf_request>() - 184usize];
+    ["Size of pf_request"][::std::mem::size_of::<pf_request>() - 248usize];
     ["Alignment of pf_request"][::std::mem::align_of::<pf_request>() - 8usize];
     [
         "Offset of field: pf_request::abi_version",
@@ -154,10 +154,10 @@ const _: () = {
     ][::std::mem::offset_of!(pf_request, operands) - 40usize];
     [
         "Offset of field: pf_request::row_exponents",
-    ][::std::mem::offset_of!(pf_request, row_exponents) - 168usize];
+    ][::std::mem::offset_of!(pf_request, row_exponents) - 232usize];
     [
         "Offset of field: pf_request::row_flags",
-    ][::std::mem::offset_of!(pf_request, row_flags) - 176usize];
+    ][::std::mem::offset_of!(pf_request, row_flags) - 240usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

@@ -1,21 +1,26 @@
 //! From the syntax tree to Rust that builds `kernel_gen` values.
 
+mod definition;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+
+use definition::{applied, hvx_step, tile_format};
 
 use crate::{
     check, parse,
     report::Report,
     tree::{
         AxisRole, Block, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole, Scope, Side,
-        Statement, Step, StepKind, WindowLayout,
+        Statement, Step, StepKind, TileFormat, Unpack, WindowLayout,
     },
 };
 
 /// One macro call.
 pub(crate) fn macro_input(tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let kernels = parse::kernels(tokens, &mut report);
+    let (definitions, kernels) = parse::kernels(tokens, &mut report);
+    check::definitions(&definitions, &kernels, &mut report);
     let mut functions = TokenStream::new();
     let mut sound = Vec::new();
     for kernel in &kernels {
@@ -48,7 +53,7 @@ fn function(kernel: &Kernel, body: Option<TokenStream>) -> TokenStream {
 fn body(kernel: &Kernel) -> Option<TokenStream> {
     let name = kernel.name.to_string();
     let source = source(kernel.name.span());
-    let doc = doc_lines(kernel);
+    let doc = doc_lines(&kernel.docs);
     let axes = kernel.axes.iter().map(|axis| {
         let (name, source) = (axis.name.to_string(), self::source(axis.name.span()));
         let role = match axis.role {
@@ -63,6 +68,7 @@ fn body(kernel: &Kernel) -> Option<TokenStream> {
     let tunables = tunables(kernel);
     let windows = windows(&names)?;
     let schedule = statements(&names, kernel.schedule.as_deref()?, &mut Vec::new())?;
+    let steps = applied(kernel).into_iter().map(hvx_step);
     let reference = reference(kernel)?;
     Some(quote! {
         use ::kernel_gen::ir;
@@ -74,6 +80,7 @@ fn body(kernel: &Kernel) -> Option<TokenStream> {
             operands: ::std::vec![#(#operands),*],
             tunables: ::std::vec![#(#tunables),*],
             windows: ::std::vec![#(#windows),*],
+            steps: ::std::vec![#(#steps),*],
             schedule: ::std::vec![#(#schedule),*],
             reference: #reference,
         }
@@ -87,9 +94,9 @@ fn source(span: Span) -> TokenStream {
     }
 }
 
-fn doc_lines(kernel: &Kernel) -> Vec<String> {
+fn doc_lines(docs: &[syn::Attribute]) -> Vec<String> {
     let mut lines = Vec::new();
-    for attribute in &kernel.docs {
+    for attribute in docs {
         let syn::Meta::NameValue(pair) = &attribute.meta else {
             continue;
         };
@@ -140,8 +147,14 @@ fn element(element: Element) -> TokenStream {
     match element {
         Element::F32 => quote!(ir::Element::F32),
         Element::F16 => quote!(ir::Element::F16),
-        Element::Q8_0 => quote!(ir::Element::Q8_0),
+        Element::Packed => quote!(ir::Element::Packed),
     }
+}
+
+/// `Tiles(format)` of an operand's or a window's layout.
+fn tiles(format: &TileFormat) -> TokenStream {
+    let format = tile_format(format);
+    quote!(Tiles(#format))
 }
 
 fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {
@@ -150,11 +163,13 @@ fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {
         let role = match operand.role {
             OperandRole::Activation => quote!(Activation),
             OperandRole::Weight => quote!(Weight),
+            OperandRole::Column => quote!(Column),
             OperandRole::Output => quote!(Output),
         };
-        let layout = match operand.layout {
+        let layout = match &operand.layout {
             OperandLayout::RowMajor => quote!(RowMajor),
-            OperandLayout::Q8Tiles => quote!(Q8Tiles),
+            OperandLayout::Vector => quote!(Vector),
+            OperandLayout::Tiles(format) => tiles(format),
         };
         let scope = match operand.scope {
             Scope::DdrResident => quote!(DdrResident),
@@ -196,12 +211,12 @@ fn tunables(kernel: &Kernel) -> Vec<TokenStream> {
 fn windows(names: &Names<'_>) -> Option<Vec<TokenStream>> {
     let one = |window: &crate::tree::Window| {
         let (name, source) = (window.name.to_string(), source(window.name.span()));
-        let layout = match window.layout {
+        let layout = match &window.layout {
             WindowLayout::ActivationTiles => quote!(ActivationTiles),
             WindowLayout::WeightTiles => quote!(WeightTiles),
             WindowLayout::OutputTiles => quote!(OutputTiles),
             WindowLayout::RowMajor => quote!(RowMajor),
-            WindowLayout::Q8Tiles => quote!(Q8Tiles),
+            WindowLayout::Tiles(format) => tiles(format),
         };
         let element = element(window.element);
         let (rows, cols) = (names.tunable(&window.extents[0])?, names.tunable(&window.extents[1])?);
@@ -262,18 +277,26 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
         }
         StepKind::Convert { conversion, to, from } => {
             let (to, from) = (names.window(to)?, names.window(from)?);
-            let kind = match conversion {
-                Conversion::InterleavePairs => quote!(InterleavePairs),
-                Conversion::ScatterWords => quote!(ScatterWords),
-                Conversion::Dequantise => quote!(Dequantise),
-            };
-            quote!(#kind { to: #to, from: #from })
+            match conversion {
+                Conversion::InterleavePairs => quote!(InterleavePairs { to: #to, from: #from }),
+                Conversion::ScatterWords => quote!(ScatterWords { to: #to, from: #from }),
+                Conversion::Dequantise => quote!(Dequantise { to: #to, from: #from }),
+                Conversion::Apply(name) => {
+                    let index = applied(names.kernel).iter().position(|s| s.name == *name)?;
+                    quote!(Apply { step: ir::HvxStepId(#index), to: #to, from: #from })
+                }
+            }
         }
         StepKind::Multiply { to, data, weights, swap } => {
             let (to, data, weights) = (names.window(to)?, names.window(data)?, names.window(weights)?);
             quote!(Multiply { to: #to, data: #data, weights: #weights, swap: #swap })
         }
-        StepKind::Unpack { side, to, from, accumulate, unscale, guard } => {
+        StepKind::Unpack(Unpack { side, to, from, accumulate, unscale, column_scale, column_bias, guard }) => {
+            let vector = |name: &Option<Ident>| match name {
+                Some(name) => names.operand(name).map(|id| quote!(::core::option::Option::Some(#id))),
+                None => Some(quote!(::core::option::Option::None)),
+            };
+            let (column_scale, column_bias) = (vector(column_scale)?, vector(column_bias)?);
             let window = names.window(from)?;
             let (operand, block) = names.block(to, loops)?;
             let kind = match side {
@@ -290,6 +313,7 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
                 window: #window,
                 accumulate: #accumulate,
                 unscale: #unscale,
+                columns: ir::ColumnFactors { scale: #column_scale, bias: #column_bias },
                 guard: #guard,
             })
         }
@@ -309,6 +333,12 @@ fn reference(kernel: &Kernel) -> Option<TokenStream> {
     });
     let elements = kernel.operands.iter().enumerate().map(|(index, operand)| {
         let name = &operand.name;
+        if operand.layout == OperandLayout::Vector {
+            return quote! {
+                #[allow(dead_code)]
+                fn #name(&self, j: usize) -> f64 { self.0.element(#index, 0, j) }
+            };
+        }
         quote! {
             #[allow(dead_code)]
             fn #name(&self, i: usize, j: usize) -> f64 { self.0.element(#index, i, j) }

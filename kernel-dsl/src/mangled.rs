@@ -5,10 +5,11 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use crate::expand::macro_input;
 
 const SOUND: &str = include_str!("../../kernel-gen/tests/ui/pass/plain.rs");
+const OWN_STEP: &str = include_str!("../../kernel-gen/tests/ui/pass/own_step.rs");
 
 /// The tokens inside `kernel! { … }`.
-fn sound() -> Vec<TokenTree> {
-    let file: TokenStream = SOUND.parse().unwrap();
+fn sound(text: &str) -> Vec<TokenTree> {
+    let file: TokenStream = text.parse().unwrap();
     let group = file.into_iter().find_map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
         _ => None,
@@ -64,20 +65,22 @@ fn leaves(tokens: &[TokenTree], out: &mut Vec<TokenTree>) {
 }
 
 #[test]
-fn the_unmangled_kernel_is_sound() {
-    let text = macro_input(sound().into_iter().collect()).to_string();
-    assert!(!text.contains("compile_error"), "{text}");
+fn the_unmangled_kernels_are_sound() {
+    for text in [SOUND, OWN_STEP] {
+        let text = macro_input(sound(text).into_iter().collect()).to_string();
+        assert!(!text.contains("compile_error"), "{text}");
+    }
 }
 
 #[test]
 fn mangled_kernels_expand_to_rust() {
-    let sound = sound();
+    let sounds = [SOUND, OWN_STEP].map(sound);
     let mut spare = Vec::new();
-    leaves(&sound, &mut spare);
+    leaves(&sounds[1], &mut spare);
     let mut dice = Dice(7);
     let mut refused = 0;
-    for _ in 0..3000 {
-        let mut tokens = sound.clone();
+    for round in 0..3000 {
+        let mut tokens = sounds[round % 2].clone();
         for _ in 0..=dice.below(4) {
             mangle(&mut tokens, &mut dice, &spare);
         }

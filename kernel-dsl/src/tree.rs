@@ -1,5 +1,7 @@
 //! The syntax tree: what was written, with the spans it was written at.
 
+use std::rc::Rc;
+
 use proc_macro2::{Ident, Span};
 
 pub(crate) struct Kernel {
@@ -12,10 +14,42 @@ pub(crate) struct Kernel {
     pub windows: Vec<Window>,
     pub schedule: Option<Vec<Statement>>,
     pub reference: Option<syn::ExprClosure>,
+    /// The author's steps that stand before the kernel.
+    pub steps: Vec<Rc<HvxStep>>,
     /// Names whose declaration could not be read: using them is not a second mistake.
     pub unreadable: Vec<Ident>,
     /// Whether every item could be read; rules about what is missing hold only then.
     pub complete: bool,
+}
+
+impl Kernel {
+    /// Whether the schedule applies this step of the author's.
+    pub fn applies(&self, name: &Ident) -> bool {
+        fn applies(body: &[Statement], name: &Ident) -> bool {
+            body.iter().any(|statement| match statement {
+                Statement::Loop(l) => applies(&l.body, name),
+                Statement::Step(step) => {
+                    matches!(&step.kind, StepKind::Convert { conversion: Conversion::Apply(n), .. } if n == name)
+                }
+            })
+        }
+        applies(self.schedule.as_deref().unwrap_or_default(), name)
+    }
+}
+
+/// What a kernel may use beside what the language comes with: everything defined above it.
+pub(crate) struct Definitions {
+    pub layouts: Vec<(Ident, TileFormat)>,
+    pub steps: Vec<Rc<HvxStep>>,
+    /// Names of steps that could not be read: applying them is not a second mistake.
+    pub unreadable: Vec<Ident>,
+}
+
+impl Definitions {
+    /// The formats of packed tiles, the language's own first.
+    pub fn formats(&self) -> Vec<TileFormat> {
+        TileFormat::known().into_iter().chain(self.layouts.iter().map(|(_, format)| format.clone())).collect()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,6 +68,7 @@ pub(crate) struct Axis {
 pub(crate) enum OperandRole {
     Activation,
     Weight,
+    Column,
     Output,
 }
 
@@ -41,13 +76,53 @@ pub(crate) enum OperandRole {
 pub(crate) enum Element {
     F32,
     F16,
-    Q8_0,
+    Packed,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Packed 32×32 tiles: `kernel_gen::ir::TileFormat`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct TileFormat {
+    pub name: String,
+    pub kind: TileKind,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum TileKind {
+    /// An associated constant of `ir::TileFormat`, which `dequantise` knows.
+    Known(&'static str),
+    /// Declared by `layout`.
+    Own { bytes: u32, stride: u32 },
+}
+
+impl TileFormat {
+    /// The formats the language comes with.
+    pub fn known() -> Vec<TileFormat> {
+        [("q8_0_tiles", "Q8_0"), ("q4_0_tiles", "Q4_0")]
+            .map(|(name, constant)| TileFormat { name: name.into(), kind: TileKind::Known(constant) })
+            .into()
+    }
+}
+
+/// What a step of the author's reads.
+pub(crate) enum StepInput {
+    Packed(TileFormat, Side),
+    F16,
+}
+
+/// `step NAME: INPUT -> f16_tiles { … }`
+pub(crate) struct HvxStep {
+    pub docs: Vec<syn::Attribute>,
+    pub name: Ident,
+    pub input: StepInput,
+    pub body: syn::LitStr,
+    pub reference: syn::ExprClosure,
+}
+
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum OperandLayout {
     RowMajor,
-    Q8Tiles,
+    Tiles(TileFormat),
+    Vector,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,23 +153,23 @@ pub(crate) struct Tunable {
     pub multiple_of: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum WindowLayout {
     ActivationTiles,
     WeightTiles,
     OutputTiles,
     RowMajor,
-    Q8Tiles,
+    Tiles(TileFormat),
 }
 
 impl WindowLayout {
-    pub fn keyword(self) -> &'static str {
+    pub fn keyword(&self) -> &str {
         match self {
             WindowLayout::ActivationTiles => "activation_tiles",
             WindowLayout::WeightTiles => "weight_tiles",
             WindowLayout::OutputTiles => "output_tiles",
             WindowLayout::RowMajor => "row_major",
-            WindowLayout::Q8Tiles => "q8_0_tiles",
+            WindowLayout::Tiles(format) => &format.name,
         }
     }
 }
@@ -138,11 +213,13 @@ pub(crate) enum Side {
     Cols,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Conversion {
     InterleavePairs,
     ScatterWords,
     Dequantise,
+    /// A step of the author's.
+    Apply(Ident),
 }
 
 pub(crate) enum StepKind {
@@ -150,7 +227,25 @@ pub(crate) enum StepKind {
     Pack { side: Side, to: Ident, from: Block, scale: bool },
     Convert { conversion: Conversion, to: Ident, from: Ident },
     Multiply { to: Ident, data: Ident, weights: Ident, swap: bool },
-    Unpack { side: Side, to: Block, from: Ident, accumulate: bool, unscale: bool, guard: Option<u32> },
+    Unpack(Unpack),
+}
+
+pub(crate) struct Unpack {
+    pub side: Side,
+    pub to: Block,
+    pub from: Ident,
+    pub accumulate: bool,
+    pub unscale: bool,
+    pub column_scale: Option<Ident>,
+    pub column_bias: Option<Ident>,
+    pub guard: Option<u32>,
+}
+
+impl Unpack {
+    /// The vectors over the columns of the output.
+    pub fn vectors(&self) -> impl Iterator<Item = &Ident> {
+        self.column_scale.iter().chain(&self.column_bias)
+    }
 }
 
 impl StepKind {
@@ -161,7 +256,7 @@ impl StepKind {
             | StepKind::Pack { to, .. }
             | StepKind::Convert { to, .. }
             | StepKind::Multiply { to, .. } => Some(to),
-            StepKind::Unpack { .. } => None,
+            StepKind::Unpack(_) => None,
         }
     }
 
@@ -169,7 +264,7 @@ impl StepKind {
     pub fn reads(&self) -> Vec<&Ident> {
         match self {
             StepKind::Load { .. } | StepKind::Pack { .. } => Vec::new(),
-            StepKind::Convert { from, .. } | StepKind::Unpack { from, .. } => vec![from],
+            StepKind::Convert { from, .. } | StepKind::Unpack(Unpack { from, .. }) => vec![from],
             StepKind::Multiply { data, weights, .. } => vec![data, weights],
         }
     }
@@ -178,8 +273,16 @@ impl StepKind {
     pub fn block(&self) -> Option<&Block> {
         match self {
             StepKind::Load { from, .. } | StepKind::Pack { from, .. } => Some(from),
-            StepKind::Unpack { to, .. } => Some(to),
+            StepKind::Unpack(Unpack { to, .. }) => Some(to),
             StepKind::Convert { .. } | StepKind::Multiply { .. } => None,
+        }
+    }
+
+    /// The operands the step takes beside its block.
+    pub fn vectors(&self) -> Vec<&Ident> {
+        match self {
+            StepKind::Unpack(unpack) => unpack.vectors().collect(),
+            _ => Vec::new(),
         }
     }
 }

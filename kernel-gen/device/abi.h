@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
-#define PF_ABI_VERSION 1u
+#define PF_ABI_VERSION 2u
 #define PF_MAX_AXES 4
 #define PF_MAX_TUNABLES 8
 #define PF_MAX_WINDOWS 8
-#define PF_MAX_OPERANDS 4
+#define PF_MAX_OPERANDS 6
 
 /* What a kernel entry returns. */
 enum pf_status {
@@ -74,6 +74,6 @@ struct pf_request {
 _Static_assert(sizeof(struct pf_window) == 16, "pf_window is part of the wire ABI");
 _Static_assert(sizeof(struct pf_plan) == 208, "pf_plan is part of the wire ABI");
 _Static_assert(sizeof(struct pf_operand) == 32, "pf_operand is part of the wire ABI");
-_Static_assert(sizeof(struct pf_request) == 184, "pf_request is part of the wire ABI");
+_Static_assert(sizeof(struct pf_request) == 248, "pf_request is part of the wire ABI");
 
 #endif

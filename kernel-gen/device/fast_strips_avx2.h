@@ -6,8 +6,6 @@
 
 #include "avx2.h"
 
-static inline void pf_scatter_release(pf_device *dev) { (void)dev; }
-
 /* Columns [column, column + 8) of a row, scaled; zero beyond `cols` and for rows past the end (from == NULL). */
 static inline __m256 pf_load_scaled(const float *from, uint32_t column, uint32_t cols, __m256 scale)
 {
@@ -116,28 +114,64 @@ static inline void pf_dequantise_q8_body(pf_device *dev, uint8_t *dst, uint32_t 
     }
 }
 
+static inline void pf_dequantise_q4_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                         uint32_t src_tile_stride, uint32_t tiles)
+{
+    (void)dev;
+    const __m256i low_pairs = _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
+    const __m256i high_pairs = _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7);
+    const __m128i nibble = _mm_set1_epi8(15), eight = _mm_set1_epi8(8);
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        const uint8_t *from = src + (size_t)tile * src_tile_stride;
+        uint8_t *to = dst + (size_t)tile * dst_tile_stride;
+        for (uint32_t n = 0; n < PF_TILE; n += 8) {
+            __m256 scales = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + 512 + n * 2u)));
+            __m256 low = _mm256_permutevar8x32_ps(scales, low_pairs), high = _mm256_permutevar8x32_ps(scales, high_pairs);
+            for (uint32_t pair = 0; pair < 16; pair++) {
+                __m128i packed = _mm_loadl_epi64((const __m128i *)(from + pair * 32u + n));
+                __m128i even = _mm_and_si128(packed, nibble), odd = _mm_and_si128(_mm_srli_epi16(packed, 4), nibble);
+                __m128i quants = _mm_sub_epi8(_mm_unpacklo_epi8(even, odd), eight);
+                __m256 a = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(quants));
+                __m256 b = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(quants, 8)));
+                pf_store256(to + pair * 128u + n * 4u,
+                            _mm256_set_m128i(pf_narrow(_mm256_mul_ps(b, high)), pf_narrow(_mm256_mul_ps(a, low))));
+            }
+        }
+    }
+}
+
 /* Stores or adds columns [column, column + 8) of a row. */
-static inline void pf_put_scaled(float *to, uint32_t column, uint32_t cols, __m128i half, __m256 scale, int accumulate)
+static inline void pf_put_scaled(float *to, uint32_t column, uint32_t cols, __m128i half, __m256 scale, int accumulate,
+                                 struct pf_columns columns)
 {
     if (column >= cols)
         return;
     __m256 value = _mm256_mul_ps(_mm256_cvtph_ps(half), scale);
     if (column + 8 <= cols) {
+        if (columns.scale)
+            value = _mm256_mul_ps(value, _mm256_loadu_ps(columns.scale + column));
         if (accumulate)
             value = _mm256_add_ps(_mm256_loadu_ps(to + column), value);
+        else if (columns.bias)
+            value = _mm256_add_ps(value, _mm256_loadu_ps(columns.bias + column));
         _mm256_storeu_ps(to + column, value);
         return;
     }
     __m256i lanes = pf_first_lanes(cols - column);
+    if (columns.scale)
+        value = _mm256_mul_ps(value, _mm256_maskload_ps(columns.scale + column, lanes));
     if (accumulate)
         value = _mm256_add_ps(_mm256_maskload_ps(to + column, lanes), value);
+    else if (columns.bias)
+        value = _mm256_add_ps(value, _mm256_maskload_ps(columns.bias + column, lanes));
     _mm256_maskstore_ps(to + column, lanes, value);
 }
 
-static inline void pf_put_scaled16(float *to, uint32_t column, uint32_t cols, __m256i half, __m256 scale, int accumulate)
+static inline void pf_put_scaled16(float *to, uint32_t column, uint32_t cols, __m256i half, __m256 scale, int accumulate,
+                                   struct pf_columns columns)
 {
-    pf_put_scaled(to, column, cols, _mm256_castsi256_si128(half), scale, accumulate);
-    pf_put_scaled(to, column + 8, cols, _mm256_extracti128_si256(half, 1), scale, accumulate);
+    pf_put_scaled(to, column, cols, _mm256_castsi256_si128(half), scale, accumulate, columns);
+    pf_put_scaled(to, column + 8, cols, _mm256_extracti128_si256(half, 1), scale, accumulate, columns);
 }
 
 /* All ones where a halfword's magnitude calls for a retry. */
@@ -157,7 +191,7 @@ static inline int pf_any_valid(__m256i mask, uint32_t column, uint32_t cols)
 
 static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
                                        uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
-                                       uint8_t *row_flags, int accumulate)
+                                       uint8_t *row_flags, int accumulate, struct pf_columns columns)
 {
     (void)dev;
     for (uint32_t row = 0; row < rows; row += 2) {
@@ -172,9 +206,9 @@ static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint3
                 uint32_t column = tile * PF_TILE + c;
                 even_large |= pf_any_valid(pf_too_large(half.even), column, cols);
                 odd_large |= pf_any_valid(pf_too_large(half.odd), column, cols);
-                pf_put_scaled16(even, column, cols, half.even, even_scale, accumulate);
+                pf_put_scaled16(even, column, cols, half.even, even_scale, accumulate, columns);
                 if (row + 1 < rows)
-                    pf_put_scaled16(odd, column, cols, half.odd, odd_scale, accumulate);
+                    pf_put_scaled16(odd, column, cols, half.odd, odd_scale, accumulate, columns);
             }
         if (even_large)
             row_flags[row] = 1;
@@ -185,7 +219,7 @@ static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint3
 
 static inline void pf_unpack_cols_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
                                        uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
-                                       uint8_t *row_flags, int accumulate)
+                                       uint8_t *row_flags, int accumulate, struct pf_columns columns)
 {
     (void)dev;
     for (uint32_t row = 0; row < rows; row += 8)
@@ -199,7 +233,7 @@ static inline void pf_unpack_cols_body(pf_device *dev, const uint8_t *src, uint3
                 if (pf_any_valid(pf_too_large(v[i]), column, cols))
                     row_flags[row + i] = 1;
                 pf_put_scaled16(dst + (size_t)(row + i) * (dst_stride / 4u), column, cols, v[i],
-                                _mm256_set1_ps(pf_row_unscale(row_exp, row + i, rows)), accumulate);
+                                _mm256_set1_ps(pf_row_unscale(row_exp, row + i, rows)), accumulate, columns);
             }
         }
 }

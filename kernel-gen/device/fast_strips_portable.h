@@ -2,8 +2,6 @@
 #ifndef PF_FAST_STRIPS_PORTABLE_H
 #define PF_FAST_STRIPS_PORTABLE_H
 
-static inline void pf_scatter_release(pf_device *dev) { (void)dev; }
-
 /* One row of one tile, element c at halfword out[c * step]. */
 static inline void pf_pack_row(uint16_t *out, uint32_t step, const float *from, uint32_t valid, float scale)
 {
@@ -91,42 +89,71 @@ static inline void pf_dequantise_q8_body(pf_device *dev, uint8_t *dst, uint32_t 
     }
 }
 
-/* One row of one output tile, element c at halfword in[c * step]; returns the largest magnitude's pattern. */
-static inline uint32_t pf_unpack_row(float *to, const uint16_t *in, uint32_t step, uint32_t valid, float scale,
-                                     int accumulate)
+static inline void pf_dequantise_q4_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                         uint32_t src_tile_stride, uint32_t tiles)
+{
+    (void)dev;
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        const uint8_t *packed = src + (size_t)tile * src_tile_stride;
+        const uint16_t *scales = (const uint16_t *)(packed + 512);
+        uint16_t *out = (uint16_t *)(dst + (size_t)tile * dst_tile_stride);
+        float scale[PF_TILE];
+        for (uint32_t n = 0; n < PF_TILE; n++)
+            scale[n] = pf_float_from_half(scales[n]);
+        for (uint32_t pair = 0; pair < 16; pair++)
+            for (uint32_t n = 0; n < PF_TILE; n++) {
+                int32_t byte = packed[pair * 32u + n];
+                out[pair * 64u + 2u * n] = pf_half_from_float((float)((byte & 15) - 8) * scale[n]);
+                out[pair * 64u + 2u * n + 1u] = pf_half_from_float((float)((byte >> 4) - 8) * scale[n]);
+            }
+    }
+}
+
+/* One row of one output tile, element c at halfword in[c * step], columns from `first` on; returns the largest
+ * magnitude's pattern. */
+static inline uint32_t pf_unpack_row(float *to, const uint16_t *in, uint32_t step, uint32_t first, uint32_t valid,
+                                     float scale, int accumulate, struct pf_columns columns)
 {
     uint32_t worst = 0;
     for (uint32_t c = 0; c < valid; c++) {
         uint32_t magnitude = in[c * step] & 0x7FFFu;
         worst = magnitude > worst ? magnitude : worst;
     }
+    float value[PF_TILE];
+    for (uint32_t c = 0; c < valid; c++)
+        value[c] = pf_float_from_half(in[c * step]) * scale;
+    if (columns.scale)
+        for (uint32_t c = 0; c < valid; c++)
+            value[c] *= columns.scale[first + c];
     if (accumulate)
         for (uint32_t c = 0; c < valid; c++)
-            to[c] += pf_float_from_half(in[c * step]) * scale;
-    else
+            to[c] += value[c];
+    else if (columns.bias)
         for (uint32_t c = 0; c < valid; c++)
-            to[c] = pf_float_from_half(in[c * step]) * scale;
+            to[c] = value[c] + columns.bias[first + c];
+    else
+        memcpy(to, value, valid * sizeof *value);
     return worst;
 }
 
 static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
                                        uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
-                                       uint8_t *row_flags, int accumulate)
+                                       uint8_t *row_flags, int accumulate, struct pf_columns columns)
 {
     (void)dev;
     for (uint32_t row = 0; row < rows; row++)
         for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
             const uint16_t *in = (const uint16_t *)(src + (size_t)tile * src_tile_stride) + pf_tile_index(row, 0);
             float *to = dst + (size_t)row * (dst_stride / 4u) + tile * PF_TILE;
-            if (pf_unpack_row(to, in, 2, pf_smaller(cols - tile * PF_TILE, PF_TILE), pf_row_unscale(row_exp, row, rows),
-                              accumulate) >= PF_RETRY_HALF)
+            if (pf_unpack_row(to, in, 2, tile * PF_TILE, pf_smaller(cols - tile * PF_TILE, PF_TILE),
+                              pf_row_unscale(row_exp, row, rows), accumulate, columns) >= PF_RETRY_HALF)
                 row_flags[row] = 1;
         }
 }
 
 static inline void pf_unpack_cols_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
                                        uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
-                                       uint8_t *row_flags, int accumulate)
+                                       uint8_t *row_flags, int accumulate, struct pf_columns columns)
 {
     (void)dev;
     for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++)
@@ -136,8 +163,8 @@ static inline void pf_unpack_cols_body(pf_device *dev, const uint8_t *src, uint3
             for (uint32_t pair = 0; pair < 16; pair++)
                 memcpy(in + pair * 2u, tile_column + pair * 128u, 4);
             float *to = dst + (size_t)row * (dst_stride / 4u) + tile * PF_TILE;
-            if (pf_unpack_row(to, in, 1, pf_smaller(cols - tile * PF_TILE, PF_TILE), pf_row_unscale(row_exp, row, rows),
-                              accumulate) >= PF_RETRY_HALF)
+            if (pf_unpack_row(to, in, 1, tile * PF_TILE, pf_smaller(cols - tile * PF_TILE, PF_TILE),
+                              pf_row_unscale(row_exp, row, rows), accumulate, columns) >= PF_RETRY_HALF)
                 row_flags[row] = 1;
         }
 }

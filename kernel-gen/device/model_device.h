@@ -32,6 +32,14 @@ struct pf_scattered {
 };
 
 #define PF_MOST_TRANSFERS 4096u
+
+/* Where in the loops a step stands: the first element of an axis's block, or the stage of a window. */
+struct pf_index {
+    const char *name;
+    uint32_t value;
+};
+
+#define PF_MOST_INDICES (PF_MAX_AXES + 1u)
 #endif
 
 struct pf_device {
@@ -51,6 +59,8 @@ struct pf_device {
     const struct pf_request *request;
     int hmx_held, bias_loaded, multiplied;
     const char *kernel, *position, *step;
+    struct pf_index indices[PF_MOST_INDICES];
+    uint32_t index_count;
     jmp_buf escape;
     char fault[512];
 #else

@@ -95,7 +95,7 @@ static int pf_model_call(pf_device *dev, const struct pf_kernel *kernel, const s
     pf_model_poison(dev, plan);
     dev->plan = plan;
     dev->request = request;
-    pf_set_step(dev, kernel->name, "kernel entry", "enter");
+    pf_set_step(dev, kernel->name, "kernel entry", "enter", NULL, 0);
     if (setjmp(dev->escape)) {
         pf_model_leave(dev);
         return PF_TRAPPED;

@@ -18,6 +18,16 @@ static inline float pf_row_unscale(const int32_t *row_exp, uint32_t row, uint32_
     return row_exp && row < rows ? pf_power_of_two(-row_exp[row]) : 1.0f;
 }
 
+/* What an unpack does to column c: value * scale[c] + bias[c]. NULL stands for 1 and for 0. A sum starts from the bias, so
+ * an unpack that adds takes none. Both are f32 in DDR, the first column at a multiple of 128 bytes. */
+struct pf_columns {
+    const float *scale, *bias;
+};
+
+static const struct pf_columns pf_plain_columns = {NULL, NULL};
+
+#include "vector.h" /* in the fast model too: bodies of an author's steps are written in it */
+
 #if !defined(PF_MODEL_FAST)
 #include "strips_vector.h"
 #elif defined(__AVX2__) && defined(__F16C__)
@@ -104,6 +114,15 @@ static inline void pf_dequantise_q8(pf_device *dev, uint8_t *dst, uint32_t dst_t
     pf_dequantise_q8_body(dev, dst, dst_tile_stride, src, src_tile_stride, tiles);
 }
 
+/* Q4 tiles of W[n][k] (byte (k >> 1) * 32 + n: row n of column k in the low nibble, of k + 1 in the high one; then the
+ * FP16 scale of each row) into FP16 tiles, each value RNE16((q - 8) * d). */
+static inline void pf_dequantise_q4(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                    uint32_t src_tile_stride, uint32_t tiles)
+{
+    pf_begin_tiles(dev, dst, dst_tile_stride, tiles);
+    pf_dequantise_q4_body(dev, dst, dst_tile_stride, src, src_tile_stride, tiles);
+}
+
 static inline void pf_begin_unpack(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, uint32_t rows,
                                    uint32_t cols, const int32_t *row_exp, const uint8_t *row_flags)
 {
@@ -121,7 +140,8 @@ static inline void pf_unpack_rows(pf_device *dev, const uint8_t *src, uint32_t s
                                   uint8_t *row_flags, int accumulate)
 {
     pf_begin_unpack(dev, src, src_tile_stride, rows, cols, row_exp, row_flags);
-    pf_unpack_rows_body(dev, src, src_tile_stride, dst, dst_stride_bytes, rows, cols, row_exp, row_flags, accumulate);
+    pf_unpack_rows_body(dev, src, src_tile_stride, dst, dst_stride_bytes, rows, cols, row_exp, row_flags, accumulate,
+                        pf_plain_columns);
 }
 
 /* The same from output tiles C[column][row]: the tile's column is the token. */
@@ -130,7 +150,29 @@ static inline void pf_unpack_cols(pf_device *dev, const uint8_t *src, uint32_t s
                                   uint8_t *row_flags, int accumulate)
 {
     pf_begin_unpack(dev, src, src_tile_stride, rows, cols, row_exp, row_flags);
-    pf_unpack_cols_body(dev, src, src_tile_stride, dst, dst_stride_bytes, rows, cols, row_exp, row_flags, accumulate);
+    pf_unpack_cols_body(dev, src, src_tile_stride, dst, dst_stride_bytes, rows, cols, row_exp, row_flags, accumulate,
+                        pf_plain_columns);
+}
+
+/* pf_unpack_rows with a factor and an addend for each column: (v * 2^-e) * scale[c] + bias[c], each operation rounded to
+ * f32. The flags look at v. */
+static inline void pf_unpack_rows_affine(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
+                                         uint32_t dst_stride_bytes, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                         uint8_t *row_flags, int accumulate, const float *scale, const float *bias)
+{
+    pf_begin_unpack(dev, src, src_tile_stride, rows, cols, row_exp, row_flags);
+    pf_unpack_rows_body(dev, src, src_tile_stride, dst, dst_stride_bytes, rows, cols, row_exp, row_flags, accumulate,
+                        (struct pf_columns){scale, bias});
+}
+
+/* The same from output tiles C[column][row]. */
+static inline void pf_unpack_cols_affine(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
+                                         uint32_t dst_stride_bytes, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                         uint8_t *row_flags, int accumulate, const float *scale, const float *bias)
+{
+    pf_begin_unpack(dev, src, src_tile_stride, rows, cols, row_exp, row_flags);
+    pf_unpack_cols_body(dev, src, src_tile_stride, dst, dst_stride_bytes, rows, cols, row_exp, row_flags, accumulate,
+                        (struct pf_columns){scale, bias});
 }
 
 #endif

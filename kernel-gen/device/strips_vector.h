@@ -4,8 +4,6 @@
 #ifndef PF_STRIPS_VECTOR_H
 #define PF_STRIPS_VECTOR_H
 
-#include "vector.h"
-
 /* Valid f32 bytes of tile `tile` in a row of `cols` columns. */
 static inline uint32_t pf_row_bytes(uint32_t cols, uint32_t tile)
 {
@@ -102,15 +100,42 @@ static inline void pf_dequantise_q8_body(pf_device *dev, uint8_t *dst, uint32_t 
     }
 }
 
+static inline void pf_dequantise_q4_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                         uint32_t src_tile_stride, uint32_t tiles)
+{
+    pf_vec nibble = pf_vsplat_word(0x0F0F0F0Fu), eight = pf_vsplat_word(0x08080808u);
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        const uint8_t *from = src + (size_t)tile * src_tile_stride;
+        uint8_t *to = dst + (size_t)tile * dst_tile_stride;
+        pf_vec scales = pf_vload_first(dev, from + 512, 64);
+        scales = pf_vshuff(scales, scales, -2).lo; /* halfwords 2n and 2n + 1 both hold the scale of row n */
+        for (uint32_t i = 0; i < 4; i++) {
+            pf_vec packed = pf_vload(dev, from + i * PF_VECTOR_BYTES);
+            pf_vec even = pf_vsub_b(pf_vand(packed, nibble), eight);
+            pf_vec odd = pf_vsub_b(pf_vand(pf_vlsr_w(packed, 4), nibble), eight);
+            pf_vec_pair quants = pf_vshuff(odd, even, -1); /* bytes 2n and 2n + 1 of a pair of k */
+            pf_vec_pair low = pf_vhf_from_b(quants.lo), high = pf_vhf_from_b(quants.hi);
+            pf_vstore(dev, to + i * 512u, pf_vmul_hf(low.lo, scales));
+            pf_vstore(dev, to + i * 512u + PF_VECTOR_BYTES, pf_vmul_hf(low.hi, scales));
+            pf_vstore(dev, to + i * 512u + 2u * PF_VECTOR_BYTES, pf_vmul_hf(high.lo, scales));
+            pf_vstore(dev, to + i * 512u + 3u * PF_VECTOR_BYTES, pf_vmul_hf(high.hi, scales));
+        }
+    }
+}
+
 /* Stores or adds the f32 vector of one token and tile. */
 static inline void pf_put_row(pf_device *dev, float *dst, uint32_t dst_stride, uint32_t row, uint32_t tile, uint32_t cols,
-                              pf_vec value, float scale, int accumulate)
+                              pf_vec value, float scale, int accumulate, struct pf_columns columns)
 {
     uint8_t *to = (uint8_t *)dst + (size_t)row * dst_stride + (size_t)tile * PF_VECTOR_BYTES;
     uint32_t bytes = pf_row_bytes(cols, tile);
     value = pf_vscale_sf(value, scale);
+    if (columns.scale)
+        value = pf_vmul_sf(value, pf_vload_ddr(dev, columns.scale + tile * PF_TILE, bytes));
     if (accumulate)
         value = pf_vadd_sf(pf_vload_ddr(dev, to, bytes), value);
+    else if (columns.bias)
+        value = pf_vadd_sf(value, pf_vload_ddr(dev, columns.bias + tile * PF_TILE, bytes));
     pf_vstore_ddr(dev, to, value, bytes);
 }
 
@@ -124,7 +149,7 @@ static inline void pf_raise_flag(pf_device *dev, uint8_t *row_flags, uint32_t ro
 
 static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
                                        uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
-                                       uint8_t *row_flags, int accumulate)
+                                       uint8_t *row_flags, int accumulate, struct pf_columns columns)
 {
     pf_vec magnitude = pf_vsplat_word(0x7FFF7FFFu);
     for (uint32_t row = 0; row < rows; row += 2) {
@@ -134,9 +159,9 @@ static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint3
             pf_vec v = pf_vload_output(dev, src + (size_t)tile * src_tile_stride + row * 64u);
             worst = pf_vmax_uh(worst, pf_vkeep_first(pf_vand(v, magnitude), pf_row_bytes(cols, tile)));
             pf_vec_pair wide = pf_vwiden(v);
-            pf_put_row(dev, dst, dst_stride, row, tile, cols, wide.lo, even_scale, accumulate);
+            pf_put_row(dev, dst, dst_stride, row, tile, cols, wide.lo, even_scale, accumulate, columns);
             if (row + 1 < rows)
-                pf_put_row(dev, dst, dst_stride, row + 1, tile, cols, wide.hi, odd_scale, accumulate);
+                pf_put_row(dev, dst, dst_stride, row + 1, tile, cols, wide.hi, odd_scale, accumulate, columns);
         }
         /* Halving rotations by whole words keep even halfwords (this row) apart from odd ones (the next). */
         for (uint32_t bytes = 64; bytes >= 4; bytes >>= 1)
@@ -149,7 +174,7 @@ static inline void pf_unpack_rows_body(pf_device *dev, const uint8_t *src, uint3
 
 static inline void pf_unpack_cols_body(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, float *dst,
                                        uint32_t dst_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
-                                       uint8_t *row_flags, int accumulate)
+                                       uint8_t *row_flags, int accumulate, struct pf_columns columns)
 {
     pf_vec worst = pf_vzero();
     for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
@@ -165,10 +190,11 @@ static inline void pf_unpack_cols_body(pf_device *dev, const uint8_t *src, uint3
         for (uint32_t j = 0; j < 16; j++) {
             pf_vec_pair wide = pf_vwiden(pf_vshuff_h(v[j]));
             if (j < rows)
-                pf_put_row(dev, dst, dst_stride, j, tile, cols, wide.lo, pf_row_unscale(row_exp, j, rows), accumulate);
+                pf_put_row(dev, dst, dst_stride, j, tile, cols, wide.lo, pf_row_unscale(row_exp, j, rows), accumulate,
+                           columns);
             if (j + 16 < rows)
                 pf_put_row(dev, dst, dst_stride, j + 16, tile, cols, wide.hi, pf_row_unscale(row_exp, j + 16, rows),
-                           accumulate);
+                           accumulate, columns);
         }
     }
     for (uint32_t row = 0; row < rows; row++) {

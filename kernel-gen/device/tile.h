@@ -7,6 +7,7 @@
 #define PF_TILE 32u              /* rows and columns of a tile */
 #define PF_TILE_BYTES 2048u      /* FP16 tile */
 #define PF_TILE_Q8_BYTES 1088u   /* 1024 int8 quants, then 32 FP16 scales */
+#define PF_TILE_Q4_BYTES 576u    /* 512 bytes of nibbles, then 32 FP16 scales */
 #define PF_VECTOR_BYTES 128u     /* HVX vector: one pair of tile rows */
 #define PF_PACKET_TILES 32u      /* most tiles one HMX packet takes along the contraction */
 #define PF_BIAS_BYTES 256u       /* HMX bias record, aligned to its size */

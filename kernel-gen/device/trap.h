@@ -19,8 +19,13 @@ _Noreturn static inline void pf_trap(pf_device *dev, const char *rule, const voi
         snprintf(place, sizeof place, " (%zu bytes at %p, outside VTCM)", bytes, address);
     else if (bytes)
         snprintf(place, sizeof place, " (got %zu)", bytes);
-    snprintf(dev->fault, sizeof dev->fault, "%s: kernel `%s`, step `%s`: %s%s", dev->position, dev->kernel, dev->step,
-             rule, place);
+    char block[128] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < dev->index_count && length < sizeof block; i++)
+        length += (size_t)snprintf(block + length, sizeof block - length, "%s%s=%u", i ? ", " : " at ",
+                                   dev->indices[i].name, dev->indices[i].value);
+    snprintf(dev->fault, sizeof dev->fault, "%s: kernel `%s`, step `%s`%s: %s%s", dev->position, dev->kernel, dev->step,
+             block, rule, place);
     longjmp(dev->escape, 1);
 }
 
@@ -112,14 +117,21 @@ static inline void pf_check_tile(pf_device *dev, const uint8_t *p)
     pf_check_aligned(dev, p, PF_TILE_BYTES, PF_TILE_BYTES, "a tile must be aligned to 2048 bytes");
 }
 
-static inline void pf_set_step(pf_device *dev, const char *kernel, const char *position, const char *step)
+static inline void pf_set_step(pf_device *dev, const char *kernel, const char *position, const char *step,
+                               const struct pf_index *indices, size_t count)
 {
     dev->kernel = kernel;
     dev->position = position;
     dev->step = step;
+    dev->index_count = 0;
+    for (size_t i = 0; i < count && i < PF_MOST_INDICES; i++)
+        dev->indices[dev->index_count++] = indices[i];
 }
 
-#define PF_STEP(dev, kernel, position, step) pf_set_step((dev), (kernel), (position), (step))
+/* PF_STEP(dev, kernel, position, step, {"m", at->m}, ...). The first index below only keeps the list from being empty. */
+#define PF_STEP(dev, kernel, position, step, ...)                                                                      \
+    pf_set_step((dev), (kernel), (position), (step), (const struct pf_index[]){{NULL, 0}, __VA_ARGS__} + 1,            \
+                sizeof((const struct pf_index[]){{NULL, 0}, __VA_ARGS__}) / sizeof(struct pf_index) - 1u)
 
 #else
 
@@ -139,7 +151,7 @@ static inline void pf_check_read(pf_device *dev, const uint8_t *p, size_t bytes,
 static inline void pf_check_write(pf_device *dev, uint8_t *p, size_t bytes) { (void)dev, (void)p, (void)bytes; }
 static inline void pf_check_tile(pf_device *dev, const uint8_t *p) { (void)dev, (void)p; }
 
-#define PF_STEP(dev, kernel, position, step) ((void)(dev))
+#define PF_STEP(dev, ...) ((void)(dev))
 
 #endif
 

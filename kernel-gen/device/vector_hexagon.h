@@ -54,6 +54,8 @@ static inline void pf_vstore_ddr(pf_device *dev, void *p, pf_vec v, uint32_t byt
 }
 
 static inline pf_vec pf_vand(pf_vec a, pf_vec b) { return Q6_V_vand_VV(a, b); }
+static inline pf_vec pf_vlsr_w(pf_vec v, uint32_t bits) { return Q6_Vuw_vlsr_VuwR(v, (int32_t)bits); }
+static inline pf_vec pf_vsub_b(pf_vec a, pf_vec b) { return Q6_Vb_vsub_VbVb(a, b); }
 static inline pf_vec pf_vmax_uh(pf_vec a, pf_vec b) { return Q6_Vuh_vmax_VuhVuh(a, b); }
 static inline pf_vec pf_vror(pf_vec v, uint32_t bytes) { return Q6_V_vror_VR(v, (int32_t)bytes); }
 static inline pf_vec_pair pf_vshuff(pf_vec hi, pf_vec lo, int rt) { return pf_vpair(Q6_W_vshuff_VVR(hi, lo, rt)); }

@@ -88,6 +88,25 @@ static inline pf_vec pf_vand(pf_vec a, pf_vec b)
     return a;
 }
 
+/* Every word shifted right by `bits`, zeros from above. */
+static inline pf_vec pf_vlsr_w(pf_vec v, uint32_t bits)
+{
+    uint32_t words[32];
+    memcpy(words, &v, sizeof words);
+    for (uint32_t i = 0; i < 32; i++)
+        words[i] >>= bits;
+    memcpy(&v, words, sizeof words);
+    return v;
+}
+
+/* Bytes subtracted modulo 256. */
+static inline pf_vec pf_vsub_b(pf_vec a, pf_vec b)
+{
+    for (uint32_t i = 0; i < PF_VECTOR_BYTES; i++)
+        a.bytes[i] = (uint8_t)(a.bytes[i] - b.bytes[i]);
+    return a;
+}
+
 static inline pf_vec pf_vmax_uh(pf_vec a, pf_vec b)
 {
     uint16_t x[64], y[64];

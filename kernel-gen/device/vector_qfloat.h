@@ -31,6 +31,11 @@ static inline pf_vec pf_vadd_sf(pf_vec a, pf_vec b)
     return Q6_Vsf_equals_Vqf32(Q6_Vqf32_vadd_VsfVsf(a, b));
 }
 
+static inline pf_vec pf_vmul_sf(pf_vec a, pf_vec b)
+{
+    return Q6_Vsf_equals_Vqf32(Q6_Vqf32_vmpy_VsfVsf(a, b));
+}
+
 /* By way of the 32-bit product, which is exact; a 16-bit qfloat product would not be. */
 static inline pf_vec pf_vmul_hf(pf_vec a, pf_vec b)
 {

@@ -54,6 +54,17 @@ static inline pf_vec pf_vadd_sf(pf_vec a, pf_vec b)
     return a;
 }
 
+static inline pf_vec pf_vmul_sf(pf_vec a, pf_vec b)
+{
+    float x[32], y[32];
+    __builtin_memcpy(x, &a, sizeof x);
+    __builtin_memcpy(y, &b, sizeof y);
+    for (uint32_t i = 0; i < 32; i++)
+        x[i] *= y[i];
+    __builtin_memcpy(&a, x, sizeof x);
+    return a;
+}
+
 /* RNE16(a.hf[i] * b.hf[i]); the product of two FP16 numbers is exact in f32. */
 static inline pf_vec pf_vmul_hf(pf_vec a, pf_vec b)
 {

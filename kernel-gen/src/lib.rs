@@ -30,6 +30,6 @@ pub use device::{device_dir, device_files};
 pub use hash::{fnv1a_32, fnv1a_64};
 pub use ir::Kernel;
 pub use kernel_dsl::kernel;
-pub use lower::{emit_c, emit_library};
+pub use lower::{emit_c, emit_library, emit_step_c};
 pub use plan::{Plan, PlanError};
 pub use verify::{Diagnostic, Rule, Verified, verify};

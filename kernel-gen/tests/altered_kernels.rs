@@ -2,7 +2,10 @@
 
 use kernel_gen::{
     Arch, Kernel, emit_c,
-    ir::{AxisId, Candidates, Loop, OperandId, Statement, Step, StepKind, TunableId, WindowId, WindowLayout},
+    ir::{
+        AxisId, Candidates, ColumnFactors, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole, Pairs,
+        Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId, WindowId, WindowLayout,
+    },
     library,
     plan::solve,
     verify,
@@ -37,21 +40,24 @@ impl Dice {
         let operand = OperandId(self.index());
         let (to, from) = (self.window(), self.window());
         let block = self.block();
-        match self.below(9) {
+        match self.below(10) {
             0 => StepKind::Load { window: to, operand, block },
             1 => StepKind::PackRows { window: to, operand, block, scale: self.flag() },
             2 => StepKind::PackCols { window: to, operand, block, scale: self.flag() },
             3 => StepKind::InterleavePairs { to, from },
             4 => StepKind::ScatterWords { to, from },
             5 => StepKind::Dequantise { to, from },
+            9 => StepKind::Apply { step: HvxStepId(self.index()), to, from },
             6 => StepKind::Multiply { to, data: from, weights: self.window(), swap: self.flag() },
             n => {
                 let (accumulate, unscale) = (self.flag(), self.flag());
                 let guard = [None, Some(60_000), Some(1)][self.below(3)];
+                let mut factor = || [None, None, Some(OperandId(3)), Some(OperandId(self.index()))][self.below(4)];
+                let columns = ColumnFactors { scale: factor(), bias: factor() };
                 if n == 7 {
-                    StepKind::UnpackRows { operand, block, window: to, accumulate, unscale, guard }
+                    StepKind::UnpackRows { operand, block, window: to, accumulate, unscale, columns, guard }
                 } else {
-                    StepKind::UnpackCols { operand, block, window: to, accumulate, unscale, guard }
+                    StepKind::UnpackCols { operand, block, window: to, accumulate, unscale, columns, guard }
                 }
             }
         }
@@ -92,18 +98,66 @@ fn alter_schedule(body: &mut Vec<Statement>, dice: &mut Dice) {
     }
 }
 
+/// A step that leaves tiles as they are, applied somewhere.
+fn add_step(kernel: &mut Kernel, dice: &mut Dice) {
+    let source = kernel.source;
+    let inputs = [
+        StepInput::F16,
+        StepInput::Packed(TileFormat::Q8_0, Pairs::Cols),
+        StepInput::Packed(TileFormat::new("none", 0, None), Pairs::Rows),
+    ];
+    kernel.steps.push(HvxStep {
+        name: ["own", "own", "from", "xa"][dice.below(4)].into(),
+        doc: vec!["*/".into()],
+        input: inputs[dice.below(3)],
+        body: ["(void)dev, (void)to, (void)from;", "(void)dev, (void)to, (void)from;", "", "}", "("][dice.below(5)]
+            .into(),
+        reference: StepReference::new(|tile, p, q| tile.element(p, q)),
+        source,
+    });
+    let (step, to, from) = (HvxStepId(kernel.steps.len() - 1), dice.window(), dice.window());
+    replace_conversion(&mut kernel.schedule, step, dice.flag().then_some((to, from)));
+}
+
+/// Puts the step in the place of the first dequantise, with its windows or with others.
+fn replace_conversion(body: &mut [Statement], own: HvxStepId, windows: Option<(WindowId, WindowId)>) {
+    for statement in body {
+        match statement {
+            Statement::Loop(l) => replace_conversion(&mut l.body, own, windows),
+            Statement::Step(step) => {
+                if let StepKind::Dequantise { to, from } = step.kind {
+                    let (to, from) = windows.unwrap_or((to, from));
+                    step.kind = StepKind::Apply { step: own, to, from };
+                }
+            }
+        }
+    }
+}
+
 fn alter(kernel: &mut Kernel, dice: &mut Dice) {
-    match dice.below(8) {
+    match dice.below(10) {
+        9 => add_step(kernel, dice),
+        8 => {
+            let at = dice.below(kernel.operands.len());
+            let operand = &mut kernel.operands[at];
+            match dice.below(3) {
+                0 => operand.layout = OperandLayout::Vector,
+                1 => operand.role = OperandRole::Column,
+                _ => operand.layout = OperandLayout::Tiles(TileFormat::Q4_0),
+            }
+        }
         0 => {
             let layouts = [
                 WindowLayout::ActivationTiles,
                 WindowLayout::WeightTiles,
                 WindowLayout::OutputTiles,
                 WindowLayout::RowMajor,
-                WindowLayout::Q8Tiles,
+                WindowLayout::Tiles(TileFormat::Q8_0),
+                WindowLayout::Tiles(TileFormat::Q4_0),
+                WindowLayout::Tiles(TileFormat { stride: 0, ..TileFormat::Q8_0 }),
             ];
             let at = dice.below(kernel.windows.len());
-            kernel.windows[at].layout = layouts[dice.below(5)];
+            kernel.windows[at].layout = layouts[dice.below(layouts.len())];
         }
         1 => {
             let at = dice.below(kernel.windows.len());
@@ -134,8 +188,9 @@ fn alter(kernel: &mut Kernel, dice: &mut Dice) {
 fn altered_kernels_are_errors_or_c() {
     let mut dice = Dice(11);
     let mut sound = 0;
+    let kernels: Vec<_> = library::all().into_iter().chain(library::extra()).collect();
     for round in 0..20_000 {
-        let mut kernel = library::all().swap_remove(round % 4);
+        let mut kernel = kernels[round % kernels.len()].clone();
         for _ in 0..=dice.below(3) {
             alter(&mut kernel, &mut dice);
         }

@@ -6,7 +6,8 @@ use kernel_gen::{emit_library, library, verify};
 
 #[test]
 fn emitted_library_compiles_without_warnings() {
-    let kernels: Vec<_> = library::all().iter().map(|kernel| verify(kernel).unwrap()).collect();
+    let kernels: Vec<_> =
+        library::all().iter().chain(&library::extra()).map(|kernel| verify(kernel).unwrap()).collect();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted");
     std::fs::create_dir_all(&folder).unwrap();
     let unit = folder.join("kernels.c");

@@ -100,7 +100,7 @@ fn the_record_is_the_wire_layout() {
     let bytes = plan.record().to_bytes();
     assert_eq!(bytes.len(), 208);
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-    assert_eq!([word(0), word(4), word(8)], [1, 208, 79]);
+    assert_eq!([word(0), word(4), word(8)], [kernel_gen::plan::ABI_VERSION, 208, 79]);
     assert_eq!(word(12), kernel.kernel().id());
     assert_eq!([word(16), word(20), word(24), word(28)], [512, 2560, 2560, 0]);
     assert_eq!(word(32), plan.tunable("mc").unwrap());

@@ -3,8 +3,8 @@
 use kernel_gen::{
     Kernel, Rule,
     ir::{
-        AxisId, AxisRole, Candidates, Element, Loop, OperandId, OperandRole, Scope, Statement, Step, StepKind,
-        TunableId, WindowId, WindowLayout,
+        AxisId, AxisRole, Candidates, Element, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole, Pairs,
+        Scope, Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId, WindowId, WindowLayout,
     },
     library, verify,
 };
@@ -40,6 +40,19 @@ fn loop_over(body: &mut [Statement], axis: usize) -> &mut Loop {
 
 fn nth(kernel: &mut Kernel, index: usize) -> &mut StepKind {
     &mut steps(&mut kernel.schedule).remove(index).kind
+}
+
+/// Makes the weight tiles by a step of the author's.
+fn apply(kernel: &mut Kernel, body: &str, format: TileFormat) {
+    kernel.steps.push(HvxStep {
+        name: "own".into(),
+        doc: Vec::new(),
+        input: StepInput::Packed(format, Pairs::Cols),
+        body: body.into(),
+        reference: StepReference::new(|_, _, _| 0.0),
+        source: kernel.source,
+    });
+    *nth(kernel, 2) = StepKind::Apply { step: HvxStepId(0), to: WindowId(2), from: WindowId(1) };
 }
 
 /// A name for the snapshot, the rule that must be among those reported, and the alteration of `forward_q8`.
@@ -170,6 +183,38 @@ const ALTERATIONS: &[Alteration] = &[
         body.push(again);
     }),
     ("output never written", Rule::Coverage, |k| drop(loop_over(&mut k.schedule, 1).body.pop())),
+    ("matrix as a vector", Rule::Role, |k| k.operands[1].role = OperandRole::Column),
+    ("column factor is a matrix", Rule::Layout, |k| {
+        let StepKind::UnpackRows { columns, .. } = nth(k, 4) else {
+            return;
+        };
+        columns.scale = Some(OperandId(0));
+    }),
+    ("column factor index", Rule::Limit, |k| {
+        let StepKind::UnpackRows { columns, .. } = nth(k, 4) else {
+            return;
+        };
+        columns.bias = Some(OperandId(8));
+    }),
+    ("tiles that overlap", Rule::Layout, |k| {
+        k.windows[1].layout = WindowLayout::Tiles(TileFormat { stride: 1024, ..TileFormat::Q8_0 });
+    }),
+    ("tiles without a strip call", Rule::Layout, |k| {
+        let format = TileFormat::new("q5_0_tiles", 704, None);
+        k.operands[1].layout = OperandLayout::Tiles(format);
+        k.windows[1].layout = WindowLayout::Tiles(format);
+    }),
+    ("body that ends its function", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero()); }", TileFormat::Q8_0)),
+    ("body that stays open", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero();", TileFormat::Q8_0)),
+    ("empty body", Rule::Body, |k| apply(k, " ", TileFormat::Q8_0)),
+    ("step for other tiles", Rule::Layout, |k| apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q4_0)),
+    ("step index", Rule::Limit, |k| {
+        *nth(k, 2) = StepKind::Apply { step: HvxStepId(0), to: WindowId(2), from: WindowId(1) };
+    }),
+    ("step that nothing applies", Rule::Dataflow, |k| {
+        apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q8_0);
+        *nth(k, 2) = StepKind::Dequantise { to: WindowId(2), from: WindowId(1) };
+    }),
     ("contractions differ", Rule::Tile, |k| k.windows[2].extents[1] = TunableId(0)),
     ("output window as source", Rule::Layout, |k| k.windows[3].layout = WindowLayout::ActivationTiles),
 ];
@@ -192,7 +237,7 @@ fn messages_of_the_verifier() {
 
 #[test]
 fn library_kernels_are_sound() {
-    for kernel in library::all() {
+    for kernel in library::all().into_iter().chain(library::extra()) {
         let verified = verify(&kernel).unwrap_or_else(|found| panic!("{}: {found:?}", kernel.name));
         assert_eq!(verified.kernel().id(), kernel.id());
     }

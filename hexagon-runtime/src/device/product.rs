@@ -114,6 +114,8 @@ impl Product<'_> {
             },
             float_rows(self.output.as_mut_ptr(), self.output_width, self.output_stride),
             abi::pf_operand::default(),
+            abi::pf_operand::default(),
+            abi::pf_operand::default(),
         ];
         Ok(abi::pf_request {
             abi_version: abi::PF_ABI_VERSION,

@@ -5,7 +5,7 @@ use proc_macro2::Ident;
 use super::{Placed, View};
 use crate::{
     report::Report,
-    tree::{Candidates, Loop, OperandRole, Statement, StepKind, Window, WindowLayout},
+    tree::{Candidates, Loop, OperandRole, Statement, StepKind, Unpack, Window, WindowLayout},
 };
 
 pub(super) fn check(view: &View<'_>, report: &mut Report) {
@@ -13,8 +13,11 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         self::window(view, window, report);
     }
     for operand in &view.kernel.operands {
-        let uses = view.steps.iter().filter(|p| p.step.kind.block().is_some_and(|b| b.operand == operand.name)).count();
-        if uses == 0 {
+        let used = view.steps.iter().any(|p| {
+            let block = p.step.kind.block().map(|b| &b.operand);
+            block.into_iter().chain(p.step.kind.vectors()).any(|name| *name == operand.name)
+        });
+        if !used {
             report.error(operand.name.span(), format!("operand `{}` is not used by any step", operand.name));
         }
     }
@@ -173,7 +176,7 @@ fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
 
 /// The output is written once per block, and sums every block of the contraction.
 fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
-    let StepKind::Unpack { to, from, accumulate, .. } = &placed.step.kind else {
+    let StepKind::Unpack(Unpack { to, from, accumulate, .. }) = &placed.step.kind else {
         return;
     };
     let span = placed.step.keyword.span();
@@ -183,8 +186,10 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
     if operand.role != OperandRole::Output {
         return;
     }
-    let first =
-        view.steps.iter().find(|p| matches!(&p.step.kind, StepKind::Unpack { to: t, .. } if t.operand == to.operand));
+    let first = view
+        .steps
+        .iter()
+        .find(|p| matches!(&p.step.kind, StepKind::Unpack(Unpack { to: t, .. }) if t.operand == to.operand));
     if first.is_some_and(|first| !std::ptr::eq(first.step, placed.step)) {
         report.error(span, format!("output `{}` is written by another step already", operand.name));
     }

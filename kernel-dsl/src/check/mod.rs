@@ -11,7 +11,7 @@ use proc_macro2::Ident;
 
 use crate::{
     report::Report,
-    tree::{Kernel, Loop, Operand, Statement, Step, Window},
+    tree::{Definitions, HvxStep, Kernel, Loop, Operand, OperandLayout, Statement, Step, StepInput, StepKind, Window},
 };
 
 /// Checks one kernel.
@@ -28,6 +28,27 @@ pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
     if kernel.complete && sound_names {
         flow::check(&view, report);
         names::missing(kernel, report);
+    }
+}
+
+/// Definitions that no kernel of the macro call uses. Kernels with mistakes may not say what they meant to use.
+pub(crate) fn definitions(definitions: &Definitions, kernels: &[Kernel], report: &mut Report) {
+    if !report.is_empty() || kernels.iter().any(|k| !k.complete) {
+        return;
+    }
+    for step in &definitions.steps {
+        if !kernels.iter().any(|k| k.applies(&step.name)) {
+            report.error(step.name.span(), format!("step `{}` is applied by no kernel below it", step.name));
+        }
+    }
+    for (name, format) in &definitions.layouts {
+        let of_operand = |o: &Operand| o.layout == OperandLayout::Tiles(format.clone());
+        let of_step = |s: &HvxStep| matches!(&s.input, StepInput::Packed(f, _) if f == format);
+        let used =
+            kernels.iter().any(|k| k.operands.iter().any(of_operand)) || definitions.steps.iter().any(|s| of_step(s));
+        if !used {
+            report.error(name.span(), format!("layout `{name}` is used by no kernel below it"));
+        }
     }
 }
 
@@ -111,5 +132,19 @@ impl<'k> View<'k> {
     /// The first step that fills a window.
     fn writer(&self, window: &Ident) -> Option<(usize, &Placed<'k>)> {
         self.steps.iter().enumerate().find(|(_, p)| p.step.kind.writes().is_some_and(|w| w == window))
+    }
+
+    /// The step a window's elements come from, behind any conversions.
+    fn first_writer(&self, window: &'k Ident) -> Option<&Placed<'k>> {
+        let mut name = window;
+        // A conversion chain longer than the list of windows is a cycle.
+        for _ in 0..=self.kernel.windows.len() {
+            let (_, writer) = self.writer(name)?;
+            match &writer.step.kind {
+                StepKind::Convert { from, .. } => name = from,
+                _ => return Some(writer),
+            }
+        }
+        None
     }
 }

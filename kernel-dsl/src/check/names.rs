@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use crate::{
     report::Report,
-    tree::{AxisRole, Kernel, Loop, Statement},
+    tree::{AxisRole, Conversion, Kernel, Loop, Statement, StepKind},
 };
 
 pub(super) fn check(kernel: &Kernel, report: &mut Report) {
@@ -15,6 +15,7 @@ pub(super) fn check(kernel: &Kernel, report: &mut Report) {
         operands: kernel.operands.iter().map(|o| &o.name).collect(),
         tunables: kernel.tunables.iter().map(|t| &t.name).collect(),
         windows: kernel.windows.iter().map(|w| &w.name).collect(),
+        steps: kernel.steps.iter().map(|s| &s.name).collect(),
         unreadable: &kernel.unreadable,
     };
     for operand in &kernel.operands {
@@ -76,6 +77,7 @@ struct Names<'k> {
     operands: Vec<&'k Ident>,
     tunables: Vec<&'k Ident>,
     windows: Vec<&'k Ident>,
+    steps: Vec<&'k Ident>,
     unreadable: &'k [Ident],
 }
 
@@ -112,6 +114,12 @@ fn statements<'k>(names: &Names<'_>, body: &'k [Statement], loops: &mut Vec<&'k 
             Statement::Step(step) => {
                 for window in step.kind.reads().into_iter().chain(step.kind.writes()) {
                     names.known("window", window, &names.windows, report);
+                }
+                if let StepKind::Convert { conversion: Conversion::Apply(name), .. } = &step.kind {
+                    names.known("step", name, &names.steps, report);
+                }
+                for vector in step.kind.vectors() {
+                    names.known("operand", vector, &names.operands, report);
                 }
                 let Some(block) = step.kind.block() else {
                     continue;

@@ -6,7 +6,8 @@ use super::{Placed, View};
 use crate::{
     report::Report,
     tree::{
-        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepKind, Window, WindowLayout,
+        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepInput, StepKind, TileFormat,
+        Unpack, Window, WindowLayout,
     },
 };
 
@@ -20,21 +21,32 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         match &placed.step.kind {
             StepKind::Load { to, from } => step.load(to, from),
             StepKind::Pack { side, to, from, .. } => step.pack(*side, to, from),
-            StepKind::Convert { conversion, to, from } => step.convert(*conversion, to, from),
+            StepKind::Convert { conversion, to, from } => step.convert(conversion, to, from),
             StepKind::Multiply { to, data, weights, swap } => step.multiply(to, data, weights, *swap),
-            StepKind::Unpack { side, to, from, .. } => step.unpack(*side, to, from),
+            StepKind::Unpack(unpack) => step.unpack(unpack),
         }
     }
 }
 
 fn scope(operand: &Operand, report: &mut Report) {
-    let resident = operand.role == OperandRole::Weight;
+    let resident = matches!(operand.role, OperandRole::Weight | OperandRole::Column);
     if resident != (operand.scope == Scope::DdrResident) {
         let wanted = if resident { "ddr_resident" } else { "ddr_stream" };
         report.error(
             operand.scope_span,
             format!(
                 "operand `{}` must be in `{wanted}`: weights stay mapped, token rows come with each request",
+                operand.name
+            ),
+        );
+    }
+    let vector = operand.layout == OperandLayout::Vector;
+    if vector != (operand.role == OperandRole::Column) || (vector && operand.element != Element::F32) {
+        report.error(
+            operand.name.span(),
+            format!(
+                "operand `{}`: a vector has role `column` and f32 elements, write `column f32 vector[AXIS]`; \
+                 nothing else has this role",
                 operand.name
             ),
         );
@@ -79,9 +91,16 @@ impl<'k> Checker<'_, 'k> {
             self.report.error(from.operand.span(), format!("`load` reads the output `{}`", operand.name));
             return;
         }
-        let wanted = match (operand.layout, operand.element) {
-            (OperandLayout::Q8Tiles, _) => WindowLayout::Q8Tiles,
+        let wanted = match (&operand.layout, operand.element) {
+            (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format.clone()),
             (OperandLayout::RowMajor, Element::F16) => WindowLayout::RowMajor,
+            (OperandLayout::Vector, _) => {
+                self.report.error(
+                    from.operand.span(),
+                    format!("`{}` is a vector: an unpack takes it, as `column_scale` or `column_bias`", operand.name),
+                );
+                return;
+            }
             (OperandLayout::RowMajor, _) => {
                 self.report.error(
                     from.operand.span(),
@@ -110,13 +129,29 @@ impl<'k> Checker<'_, 'k> {
         self.tiles(to, [&operand.axes[0], &operand.axes[1]], pair);
     }
 
-    fn convert(&mut self, conversion: Conversion, to: &Ident, from: &Ident) {
-        let (layout, pair) = match conversion {
-            Conversion::InterleavePairs => (WindowLayout::RowMajor, 0),
-            Conversion::ScatterWords => (WindowLayout::RowMajor, 1),
-            Conversion::Dequantise => (WindowLayout::Q8Tiles, 1),
+    fn convert(&mut self, conversion: &Conversion, to: &Ident, from: &Ident) {
+        let (layouts, pair) = match conversion {
+            Conversion::InterleavePairs => (vec![WindowLayout::RowMajor], 0),
+            Conversion::ScatterWords => (vec![WindowLayout::RowMajor], 1),
+            Conversion::Dequantise => (TileFormat::known().into_iter().map(WindowLayout::Tiles).collect(), 1),
+            Conversion::Apply(name) => {
+                let Some(step) = self.view.kernel.steps.iter().find(|s| s.name == *name) else {
+                    return;
+                };
+                match &step.input {
+                    StepInput::Packed(format, side) => {
+                        (vec![WindowLayout::Tiles(format.clone())], if *side == Side::Rows { 0 } else { 1 })
+                    }
+                    StepInput::F16 => {
+                        let tiles = vec![WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
+                        // The pair index stays where it is in the source.
+                        let weight = self.view.window(from).is_some_and(|w| w.layout == WindowLayout::WeightTiles);
+                        (tiles, usize::from(weight))
+                    }
+                }
+            }
         };
-        let Some(source) = self.window(from, &[layout], "read") else {
+        let Some(source) = self.window(from, &layouts, "read") else {
             return;
         };
         let Some(axes) = self.view.axes(source) else {
@@ -156,6 +191,7 @@ impl<'k> Checker<'_, 'k> {
                 "pack_cols" => "use `pack_rows`",
                 "interleave_pairs" => "use `scatter_words`",
                 "scatter_words" => "use `interleave_pairs`",
+                "apply" => "another step, or the other HMX role and a `swap`, would",
                 _ => "take the other HMX role and `swap` the multiply",
             };
             self.report.error(
@@ -181,13 +217,13 @@ impl<'k> Checker<'_, 'k> {
             return;
         }
         let roles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
-        let wanted = if swap { [roles[1], roles[0]] } else { roles };
+        let [data_role, weights_role] = if swap { [&roles[1], &roles[0]] } else { [&roles[0], &roles[1]] };
         let mut right = true;
-        for (name, wanted) in [(data, wanted[0]), (weights, wanted[1])] {
+        for (name, wanted) in [(data, data_role), (weights, weights_role)] {
             let Some(window) = self.view.window(name) else {
                 continue;
             };
-            if window.layout != wanted {
+            if window.layout != *wanted {
                 right = false;
                 self.report.error(name.span(), role_message(window, wanted, swap));
             }
@@ -232,21 +268,32 @@ impl<'k> Checker<'_, 'k> {
 
     /// Role of the operand a window is made from.
     fn origin(&self, window: &Ident) -> Option<OperandRole> {
-        let mut name = window;
-        for _ in 0..=self.view.kernel.windows.len() {
-            match &self.view.writer(name)?.1.step.kind {
-                StepKind::Load { from, .. } | StepKind::Pack { from, .. } => {
-                    return self.view.operand(&from.operand).map(|o| o.role);
-                }
-                StepKind::Convert { from, .. } => name = from,
-                StepKind::Multiply { .. } | StepKind::Unpack { .. } => return None,
+        match &self.view.first_writer(window)?.step.kind {
+            StepKind::Load { from, .. } | StepKind::Pack { from, .. } => {
+                self.view.operand(&from.operand).map(|o| o.role)
             }
+            _ => None,
         }
-        None
     }
 
-    fn unpack(&mut self, side: Side, to: &Block, from: &Ident) {
+    fn unpack(&mut self, unpack: &Unpack) {
+        let Unpack { side, to, from, .. } = unpack;
+        let side = *side;
         if let Some(operand) = self.view.operand(&to.operand) {
+            for name in unpack.vectors() {
+                let columns = &operand.axes[1];
+                let sound = |v: &Operand| v.layout == OperandLayout::Vector && v.axes[1] == *columns;
+                if self.view.operand(name).is_some_and(|v| !sound(v)) {
+                    self.report.error(
+                        name.span(),
+                        format!(
+                            "`{name}` must be a vector along `{columns}`, the columns of `{}`: \
+                             `operand {name}: column f32 vector[{columns}] in ddr_resident;`",
+                            operand.name
+                        ),
+                    );
+                }
+            }
             if operand.role != OperandRole::Output || operand.element != Element::F32 {
                 self.report.error(
                     to.operand.span(),
@@ -298,7 +345,7 @@ impl<'k> Checker<'_, 'k> {
     }
 }
 
-fn role_message(window: &Window, wanted: WindowLayout, swap: bool) -> String {
+fn role_message(window: &Window, wanted: &WindowLayout, swap: bool) -> String {
     let way_out = match window.layout {
         WindowLayout::ActivationTiles | WindowLayout::WeightTiles if swap => "write `DATA * WEIGHTS` without `swap`",
         WindowLayout::ActivationTiles | WindowLayout::WeightTiles => "write `swap(DATA, WEIGHTS)`",

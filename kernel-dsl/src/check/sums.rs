@@ -3,7 +3,7 @@
 use super::View;
 use crate::{
     report::Report,
-    tree::{AxisRole, StepKind},
+    tree::{AxisRole, StepKind, Unpack},
 };
 
 /// The magnitude from which a partial sum counts as overflowed.
@@ -14,7 +14,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         let keyword = &placed.step.keyword;
         let directive = match &placed.step.kind {
             StepKind::Pack { scale: true, from, .. } => Some(("scale", from)),
-            StepKind::Unpack { unscale: true, to, .. } => Some(("unscale", to)),
+            StepKind::Unpack(Unpack { unscale: true, to, .. }) => Some(("unscale", to)),
             _ => None,
         };
         if let Some((name, block)) = directive {
@@ -27,7 +27,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
                 );
             }
         }
-        let StepKind::Unpack { from, unscale, guard, .. } = &placed.step.kind else {
+        let StepKind::Unpack(Unpack { from, unscale, guard, .. }) = &placed.step.kind else {
             continue;
         };
         match guard {
@@ -53,7 +53,7 @@ fn scale_pair(view: &View<'_>, from: &syn::Ident, unscale: bool, span: proc_macr
     let StepKind::Multiply { data, .. } = &multiply.step.kind else {
         return;
     };
-    let Some((_, pack)) = view.writer(data) else {
+    let Some(pack) = view.first_writer(data) else {
         return;
     };
     let StepKind::Pack { scale, .. } = &pack.step.kind else {

@@ -11,8 +11,8 @@ use super::{
 use crate::{
     report::Report,
     tree::{
-        Axis, AxisRole, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope, Tunable, Window,
-        WindowLayout,
+        Axis, AxisRole, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope, TileFormat, Tunable,
+        Window, WindowLayout,
     },
 };
 
@@ -48,22 +48,30 @@ pub(super) fn axes(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Rep
 }
 
 /// `: activation f32 row_major[m, k] in ddr_stream;`
-pub(super) fn operand(input: ParseStream<'_>, name: Ident) -> syn::Result<Operand> {
-    const ROLES: &[(&str, OperandRole)] =
-        &[("activation", OperandRole::Activation), ("weight", OperandRole::Weight), ("output", OperandRole::Output)];
-    const FORMATS: &[(&str, Option<Element>)] =
-        &[("f32", Some(Element::F32)), ("f16", Some(Element::F16)), ("q8_0_tiles", None)];
+pub(super) fn operand(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]) -> syn::Result<Operand> {
+    const ROLES: &[(&str, OperandRole)] = &[
+        ("activation", OperandRole::Activation),
+        ("weight", OperandRole::Weight),
+        ("output", OperandRole::Output),
+        ("column", OperandRole::Column),
+    ];
+    const LAYOUTS: &[(&str, OperandLayout)] =
+        &[("row_major", OperandLayout::RowMajor), ("vector", OperandLayout::Vector)];
     const SCOPES: &[(&str, Scope)] = &[("ddr_resident", Scope::DdrResident), ("ddr_stream", Scope::DdrStream)];
     input.parse::<Token![:]>()?;
     let (role, _) = one_of(input, "operand role", ROLES)?;
-    let (element, layout) = match one_of(input, "element type or layout", FORMATS)?.0 {
-        Some(element) => {
-            let (layout, _) = one_of(input, "operand layout", &[("row_major", OperandLayout::RowMajor)])?;
-            (element, layout)
-        }
-        None => (Element::Q8_0, OperandLayout::Q8Tiles),
+    let mut words = vec![("f32", Err(Element::F32)), ("f16", Err(Element::F16))];
+    words.extend(formats.iter().map(|format| (format.name.as_str(), Ok(format))));
+    let (element, layout) = match one_of(input, "element type or layout", &words)?.0 {
+        Err(element) => (element, one_of(input, "operand layout", LAYOUTS)?.0),
+        Ok(format) => (Element::Packed, OperandLayout::Tiles(format.clone())),
     };
-    let axes = pair(input, "the axes of its rows and columns")?;
+    let axes = if layout == OperandLayout::Vector {
+        let axis = single(input, "the axis it runs along")?;
+        [axis.clone(), axis]
+    } else {
+        pair(input, "the axes of its rows and columns")?
+    };
     input.parse::<Token![in]>().map_err(|_| error_here(input, "expected `in ddr_resident` or `in ddr_stream`"))?;
     let (scope, scope_word) = one_of(input, "memory scope", SCOPES)?;
     semicolon(input, "an operand")?;
@@ -103,18 +111,18 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident) -> syn::Result<Tunabl
 }
 
 /// `: activation_tiles f16[mc, kc] stages 2;`
-pub(super) fn window(input: ParseStream<'_>, name: Ident) -> syn::Result<Window> {
-    const LAYOUTS: &[(&str, WindowLayout)] = &[
+pub(super) fn window(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]) -> syn::Result<Window> {
+    let mut layouts = vec![
         ("activation_tiles", WindowLayout::ActivationTiles),
         ("weight_tiles", WindowLayout::WeightTiles),
         ("output_tiles", WindowLayout::OutputTiles),
         ("row_major", WindowLayout::RowMajor),
-        ("q8_0_tiles", WindowLayout::Q8Tiles),
     ];
+    layouts.extend(formats.iter().map(|format| (format.name.as_str(), WindowLayout::Tiles(format.clone()))));
     input.parse::<Token![:]>()?;
-    let (layout, _) = one_of(input, "window layout", LAYOUTS)?;
-    let element = if layout == WindowLayout::Q8Tiles {
-        Element::Q8_0
+    let (layout, _) = one_of(input, "window layout", &layouts)?;
+    let element = if matches!(layout, WindowLayout::Tiles(_)) {
+        Element::Packed
     } else {
         one_of(input, "element type of a window", &[("f16", Element::F16)])?.0
     };
@@ -129,6 +137,17 @@ pub(super) fn window(input: ParseStream<'_>, name: Ident) -> syn::Result<Window>
     };
     semicolon(input, "a window")?;
     Ok(Window { name, layout, element, extents, stages, stages_span })
+}
+
+/// `[a]`
+fn single(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
+    if !input.peek(syn::token::Bracket) {
+        return Err(error_here(input, format!("expected `[axis]`: {what}")));
+    }
+    let content;
+    bracketed!(content in input);
+    let name = any_word(&content, what)?;
+    if content.is_empty() { Ok(name) } else { Err(error_here(&content, format!("expected exactly one name: {what}"))) }
 }
 
 /// `[a, b]`

@@ -1,9 +1,12 @@
 //! The parser. It reports a mistake, skips to the end of the item it is in, and reads on.
 
 mod declaration;
+mod definition;
 mod recover;
 mod schedule;
 mod word;
+
+use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{
@@ -11,17 +14,21 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-use crate::{report::Report, tree::Kernel};
+use crate::{
+    report::Report,
+    tree::{Definitions, Kernel, TileFormat},
+};
 use recover::{error_here, skip_item};
 use word::any_word;
 
-/// Every kernel of one macro call.
-pub(crate) fn kernels(tokens: TokenStream, report: &mut Report) -> Vec<Kernel> {
+/// Every definition and kernel of one macro call.
+pub(crate) fn kernels(tokens: TokenStream, report: &mut Report) -> (Definitions, Vec<Kernel>) {
     let mut kernels = Vec::new();
+    let mut definitions = Definitions { layouts: Vec::new(), steps: Vec::new(), unreadable: Vec::new() };
     let parsed = (|input: ParseStream<'_>| {
         while !input.is_empty() {
-            match kernel(input, report) {
-                Ok(kernel) => kernels.push(kernel),
+            match definition_or_kernel(input, &mut definitions, report) {
+                Ok(kernel) => kernels.extend(kernel),
                 Err(error) => {
                     report.syntax(error);
                     skip_item(input);
@@ -34,25 +41,69 @@ pub(crate) fn kernels(tokens: TokenStream, report: &mut Report) -> Vec<Kernel> {
     if let Err(error) = parsed {
         report.syntax(error);
     }
-    kernels
+    (definitions, kernels)
 }
 
-fn kernel(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Kernel> {
+fn definition_or_kernel(
+    input: ParseStream<'_>,
+    definitions: &mut Definitions,
+    report: &mut Report,
+) -> syn::Result<Option<Kernel>> {
     let docs = input.call(Attribute::parse_outer)?;
     for attribute in &docs {
         if !attribute.path().is_ident("doc") && !attribute.path().is_ident("allow") && !attribute.path().is_ident("cfg")
         {
             report.error(
                 attribute.pound_token.span,
-                "unknown directive: a kernel takes doc comments, `#[allow]` and `#[cfg]`",
+                "unknown directive: doc comments, `#[allow]` and `#[cfg]` may stand here",
             );
         }
     }
     let visibility: Visibility = input.parse()?;
-    let keyword = any_word(input, "`kernel NAME { … }`")?;
-    if keyword != "kernel" {
-        return Err(syn::Error::new(keyword.span(), format!("expected `kernel NAME {{ … }}`, found `{keyword}`")));
+    const EXPECTED: &str = "`kernel NAME { … }`, `layout NAME { … }` or `step NAME: … { … }`";
+    let keyword = any_word(input, EXPECTED)?;
+    if keyword == "kernel" {
+        return kernel(input, docs, visibility, definitions, report).map(Some);
     }
+    if keyword != "layout" && keyword != "step" {
+        return Err(syn::Error::new(keyword.span(), format!("expected {EXPECTED}, found `{keyword}`")));
+    }
+    let name: Ident = input.parse()?;
+    if keyword == "layout" {
+        let Some(layout) = definition::layout(input, &name, report)? else {
+            return Ok(None);
+        };
+        const TAKEN: &[&str] =
+            &["f32", "f16", "row_major", "vector", "activation_tiles", "weight_tiles", "output_tiles", "f16_tiles"];
+        if TAKEN.contains(&layout.name.as_str()) || definitions.formats().iter().any(|f| f.name == layout.name) {
+            report.error(name.span(), format!("there is a layout `{name}` already"));
+        } else {
+            definitions.layouts.push((name, layout));
+        }
+        return Ok(None);
+    }
+    if definitions.steps.iter().any(|s| s.name == name) {
+        report.error(name.span(), format!("there is a step `{name}` already"));
+    }
+    let step = definition::step(input, docs, name.clone(), &definitions.formats(), report);
+    match step {
+        Ok(Some(step)) => definitions.steps.push(Rc::new(step)),
+        Ok(None) => definitions.unreadable.push(name),
+        Err(error) => {
+            definitions.unreadable.push(name);
+            return Err(error);
+        }
+    }
+    Ok(None)
+}
+
+fn kernel(
+    input: ParseStream<'_>,
+    docs: Vec<Attribute>,
+    visibility: Visibility,
+    definitions: &Definitions,
+    report: &mut Report,
+) -> syn::Result<Kernel> {
     let name: Ident = input.parse()?;
     let mut kernel = Kernel {
         docs,
@@ -64,13 +115,14 @@ fn kernel(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Kernel> {
         windows: Vec::new(),
         schedule: None,
         reference: None,
-        unreadable: Vec::new(),
+        steps: definitions.steps.clone(),
+        unreadable: definitions.unreadable.clone(),
         complete: true,
     };
     let content;
     braced!(content in input);
     while !content.is_empty() {
-        if let Err(error) = item(&content, &mut kernel, report) {
+        if let Err(error) = item(&content, &mut kernel, &definitions.formats(), report) {
             report.syntax(error);
             kernel.complete = false;
             skip_item(&content);
@@ -79,7 +131,7 @@ fn kernel(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Kernel> {
     Ok(kernel)
 }
 
-fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn::Result<()> {
+fn item(input: ParseStream<'_>, kernel: &mut Kernel, formats: &[TileFormat], report: &mut Report) -> syn::Result<()> {
     let keyword = any_word(input, ITEMS)?;
     match keyword.to_string().as_str() {
         "axes" => {
@@ -87,7 +139,7 @@ fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn
         }
         "operand" => {
             let name: Ident = input.parse()?;
-            match declaration::operand(input, name.clone()) {
+            match declaration::operand(input, name.clone(), formats) {
                 Ok(operand) => kernel.operands.push(operand),
                 Err(error) => return unreadable(kernel, name, error),
             }
@@ -101,7 +153,7 @@ fn item(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn
         }
         "window" => {
             let name: Ident = input.parse()?;
-            match declaration::window(input, name.clone()) {
+            match declaration::window(input, name.clone(), formats) {
                 Ok(window) => kernel.windows.push(window),
                 Err(error) => return unreadable(kernel, name, error),
             }

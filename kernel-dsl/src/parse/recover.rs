@@ -18,6 +18,11 @@ pub(super) fn skip_item(input: ParseStream<'_>) {
     }
 }
 
+/// Skips what is left between braces, so that it is not an error of its own.
+pub(super) fn drain(input: ParseStream<'_>) {
+    while input.parse::<TokenTree>().is_ok() {}
+}
+
 /// An error at the next token, or at the end of the input.
 pub(super) fn error_here(input: ParseStream<'_>, message: impl std::fmt::Display) -> syn::Error {
     input.error(message)

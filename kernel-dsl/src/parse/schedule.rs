@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{
     report::Report,
-    tree::{Block, Conversion, Loop, Side, Statement, Step, StepKind},
+    tree::{Block, Conversion, Loop, Side, Statement, Step, StepKind, Unpack},
 };
 
-const STEPS: &str = "`load`, `pack_rows`, `pack_cols`, `interleave_pairs`, `scatter_words`, `dequantise`, `multiply`, \
+const STEPS: &str = "`load`, `pack_rows`, `pack_cols`, `interleave_pairs`, `scatter_words`, `dequantise`, `apply`, `multiply`, \
                      `unpack_rows`, `unpack_cols` or `for`";
 
 /// The statements of a block, and whether all of them could be read.
@@ -96,6 +96,7 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         "interleave_pairs" => convert(Conversion::InterleavePairs)?,
         "scatter_words" => convert(Conversion::ScatterWords)?,
         "dequantise" => convert(Conversion::Dequantise)?,
+        "apply" => convert(Conversion::Apply(any_word(input, "the name of a step")?))?,
         "multiply" => multiply(input)?,
         "unpack_rows" => unpack(input, Side::Rows)?,
         "unpack_cols" => unpack(input, Side::Cols)?,
@@ -117,7 +118,9 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
 fn directives(kind: &StepKind) -> &'static str {
     match kind {
         StepKind::Pack { .. } => "it takes `scale(row)`, once",
-        StepKind::Unpack { .. } => "it takes `unscale(row)` and `guard(60000)`, once each",
+        StepKind::Unpack(_) => {
+            "it takes `unscale(row)`, `column_scale(VECTOR)`, `column_bias(VECTOR)` and `guard(60000)`, once each"
+        }
         _ => "it takes none",
     }
 }
@@ -171,8 +174,7 @@ fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
         input.parse::<Token![=]>().map_err(|_| error_here(input, "expected `+=` (sum over the contraction) or `=`"))?;
     }
     let from = any_word(input, "the window to read")?;
-    let mut unscale = false;
-    let mut guard = None;
+    let (mut unscale, mut guard, mut column_scale, mut column_bias) = (false, None, None, None);
     loop {
         if !unscale && row_directive(input, "unscale")? {
             unscale = true;
@@ -180,10 +182,31 @@ fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
             let limit;
             parenthesized!(limit in input);
             guard = Some(number(&limit, "the guard's limit")?);
+        } else if column_scale.is_none() && optional(input, "column_scale")?.is_some() {
+            column_scale = Some(vector(input)?);
+        } else if column_bias.is_none() && optional(input, "column_bias")?.is_some() {
+            column_bias = Some(vector(input)?);
         } else {
-            return Ok(StepKind::Unpack { side, to, from, accumulate, unscale, guard });
+            return Ok(StepKind::Unpack(Unpack {
+                side,
+                to,
+                from,
+                accumulate,
+                unscale,
+                column_scale,
+                column_bias,
+                guard,
+            }));
         }
     }
+}
+
+/// `(s)`
+fn vector(input: ParseStream<'_>) -> syn::Result<Ident> {
+    let argument;
+    parenthesized!(argument in input);
+    let name = any_word(&argument, "a vector over the columns of the output")?;
+    if argument.is_empty() { Ok(name) } else { Err(error_here(&argument, "expected one vector")) }
 }
 
 /// `scale(row)` or `unscale(row)`, if it comes next.

@@ -15,11 +15,11 @@ pub(super) fn any_word(input: ParseStream<'_>, expected: &str) -> syn::Result<Id
 }
 
 /// One of `words`; the error lists them.
-pub(super) fn one_of<T: Copy>(input: ParseStream<'_>, what: &str, words: &[(&str, T)]) -> syn::Result<(T, Ident)> {
+pub(super) fn one_of<T: Clone>(input: ParseStream<'_>, what: &str, words: &[(&str, T)]) -> syn::Result<(T, Ident)> {
     let list = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let word = any_word(input, &format!("{what}: one of {list}"))?;
     match words.iter().find(|(name, _)| word == name) {
-        Some((_, value)) => Ok((*value, word)),
+        Some((_, value)) => Ok((value.clone(), word)),
         None => Err(syn::Error::new(word.span(), format!("unknown {what} `{word}`: expected one of {list}"))),
     }
 }

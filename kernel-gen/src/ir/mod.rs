@@ -4,18 +4,22 @@
 //! proof of [`crate::verify()`].
 
 mod axis;
+mod hvx_step;
 mod operand;
 mod reference;
 mod schedule;
 mod source;
+mod tile_format;
 mod tunable;
 mod window;
 
 pub use axis::{Axis, AxisId, AxisRole};
+pub use hvx_step::{HvxStep, HvxStepId, InputTile, Pairs, StepInput, StepReference};
 pub use operand::{Element, Operand, OperandId, OperandLayout, OperandRole, Scope};
 pub use reference::{Reference, ReferenceCase, ReferenceError};
-pub use schedule::{Loop, Statement, Step, StepKind};
+pub use schedule::{ColumnFactors, Loop, Statement, Step, StepKind};
 pub use source::Source;
+pub use tile_format::TileFormat;
 pub use tunable::{Candidates, Tunable, TunableId};
 pub use window::{Window, WindowId, WindowLayout};
 
@@ -23,10 +27,6 @@ pub use window::{Window, WindowId, WindowLayout};
 pub const TILE: u32 = 32;
 /// Bytes of one FP16 tile.
 pub const TILE_BYTES: u32 = 2048;
-/// Bytes of one Q8_0 tile in DDR: 1024 int8, then one FP16 scale for each of 32 rows.
-pub const Q8_TILE_BYTES: u32 = 1088;
-/// Distance of two Q8_0 tiles in VTCM: the next multiple of a vector.
-pub const Q8_TILE_STRIDE: u32 = 1152;
 /// Bytes of an HVX vector.
 pub const VECTOR_BYTES: u32 = 128;
 
@@ -47,6 +47,8 @@ pub struct Kernel {
     pub tunables: Vec<Tunable>,
     /// VTCM windows, in the order of the ABI's `windows`.
     pub windows: Vec<Window>,
+    /// HVX steps the author defines, in any order.
+    pub steps: Vec<HvxStep>,
     /// The loops over tiles and their steps.
     pub schedule: Vec<Statement>,
     /// What the kernel computes, in f64.

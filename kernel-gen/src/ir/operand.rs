@@ -1,6 +1,6 @@
 //! Operands: the matrices in DDR.
 
-use super::{AxisId, Source};
+use super::{AxisId, Source, TileFormat};
 
 /// Index into [`super::Kernel::operands`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,8 +13,8 @@ pub enum Element {
     F32,
     /// IEEE half precision.
     F16,
-    /// int8 with one FP16 scale per 32 elements along the second axis.
-    Q8_0,
+    /// Whatever the tile format packs.
+    Packed,
 }
 
 /// How the elements lie in DDR.
@@ -22,8 +22,10 @@ pub enum Element {
 pub enum OperandLayout {
     /// Rows of the first axis; base and row stride are multiples of 128 bytes.
     RowMajor,
-    /// A grid of 32×32 Q8_0 tiles of 1088 bytes, tiles of one row of the grid contiguous, zero padded.
-    Q8Tiles,
+    /// A grid of packed 32×32 tiles, tiles of one row of the grid contiguous, zero padded.
+    Tiles(TileFormat),
+    /// One element for each index of the second axis (the first is the same axis); base at a multiple of 128 bytes.
+    Vector,
 }
 
 /// What the operand is to the product.
@@ -33,6 +35,8 @@ pub enum OperandRole {
     Activation,
     /// The frozen weight.
     Weight,
+    /// A factor or an addend for each column of the output, frozen like the weight.
+    Column,
     /// Token rows going out: y or dx.
     Output,
 }
@@ -63,4 +67,12 @@ pub struct Operand {
     pub scope: Scope,
     /// Where it is declared.
     pub source: Source,
+}
+
+impl Operand {
+    /// Rows and columns for the extents of the kernel's axes; an axis without an extent counts as 0.
+    pub fn shape(&self, extents: &[usize]) -> [usize; 2] {
+        let [rows, cols] = self.axes.map(|a| extents.get(a.0).copied().unwrap_or(0));
+        if self.layout == OperandLayout::Vector { [1, cols] } else { [rows, cols] }
+    }
 }

@@ -76,13 +76,13 @@ impl<'a> ReferenceCase<'a> {
         }
         let mut matrices = Vec::with_capacity(kernel.operands.len());
         for (index, operand) in kernel.operands.iter().enumerate() {
-            let extent = |side: usize| extents.get(operand.axes[side].0).copied().unwrap_or(0);
-            let expected = extent(0) * extent(1);
+            let [rows, cols] = operand.shape(extents);
+            let expected = rows * cols;
             let data = operands.get(index).copied().unwrap_or(&[]);
             if operand.role != super::OperandRole::Output && data.len() != expected {
                 return Err(ReferenceError::Elements { operand: operand.name.clone(), expected, given: data.len() });
             }
-            matrices.push((data, extent(1)));
+            matrices.push((data, cols));
         }
         Ok(Self { extents: extents.to_vec(), operands: matrices })
     }

@@ -1,6 +1,6 @@
 //! The schedule: loops over tiles, and the steps inside them.
 
-use super::{AxisId, OperandId, Source, TunableId, WindowId};
+use super::{AxisId, HvxStepId, OperandId, Source, TunableId, WindowId};
 
 /// A loop or a step.
 #[derive(Debug, Clone)]
@@ -35,6 +35,16 @@ pub struct Step {
     pub kind: StepKind,
     /// Where it is written.
     pub source: Source,
+}
+
+/// What an unpack does to every column of the output, in f32 after the row's 2^-e: times the scale, plus the bias. A sum
+/// over blocks of the contraction starts from the bias.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ColumnFactors {
+    /// Vector over the columns of the output.
+    pub scale: Option<OperandId>,
+    /// Vector over the columns of the output.
+    pub bias: Option<OperandId>,
 }
 
 /// What a step does. `block` names the axes whose current blocks select the part of the operand.
@@ -85,8 +95,17 @@ pub enum StepKind {
         /// Source.
         from: WindowId,
     },
-    /// HVX: Q8_0 tiles to FP16 tiles whose p index is the column of the operand.
+    /// HVX: packed tiles to FP16 tiles whose p index is the column of the operand.
     Dequantise {
+        /// Destination.
+        to: WindowId,
+        /// Source.
+        from: WindowId,
+    },
+    /// HVX: a step of the kernel's author, tile by tile.
+    Apply {
+        /// The step.
+        step: HvxStepId,
         /// Destination.
         to: WindowId,
         /// Source.
@@ -115,6 +134,8 @@ pub enum StepKind {
         accumulate: bool,
         /// Multiply every row by 2^-e.
         unscale: bool,
+        /// Factor and addend of each column.
+        columns: ColumnFactors,
         /// Flag a row with an element that is not finite or whose magnitude reaches this.
         guard: Option<u32>,
     },
@@ -130,6 +151,8 @@ pub enum StepKind {
         accumulate: bool,
         /// Multiply every row by 2^-e.
         unscale: bool,
+        /// Factor and addend of each column.
+        columns: ColumnFactors,
         /// Flag a row with an element that is not finite or whose magnitude reaches this.
         guard: Option<u32>,
     },
@@ -145,6 +168,7 @@ impl StepKind {
             StepKind::InterleavePairs { .. } => "interleave_pairs",
             StepKind::ScatterWords { .. } => "scatter_words",
             StepKind::Dequantise { .. } => "dequantise",
+            StepKind::Apply { .. } => "apply",
             StepKind::Multiply { .. } => "multiply",
             StepKind::UnpackRows { .. } => "unpack_rows",
             StepKind::UnpackCols { .. } => "unpack_cols",
@@ -160,6 +184,7 @@ impl StepKind {
             StepKind::InterleavePairs { to, .. }
             | StepKind::ScatterWords { to, .. }
             | StepKind::Dequantise { to, .. }
+            | StepKind::Apply { to, .. }
             | StepKind::Multiply { to, .. } => Some(to),
             StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. } => None,
         }
@@ -171,11 +196,23 @@ impl StepKind {
             StepKind::Load { .. } | StepKind::PackRows { .. } | StepKind::PackCols { .. } => Vec::new(),
             StepKind::InterleavePairs { from, .. }
             | StepKind::ScatterWords { from, .. }
-            | StepKind::Dequantise { from, .. } => vec![from],
+            | StepKind::Dequantise { from, .. }
+            | StepKind::Apply { from, .. } => vec![from],
             StepKind::Multiply { data, weights, .. } => vec![data, weights],
             StepKind::UnpackRows { window, .. } | StepKind::UnpackCols { window, .. } => {
                 vec![window]
             }
+        }
+    }
+
+    /// The window a conversion reads; `None` for steps that are not from one window into another.
+    pub fn converts(&self) -> Option<WindowId> {
+        match *self {
+            StepKind::InterleavePairs { from, .. }
+            | StepKind::ScatterWords { from, .. }
+            | StepKind::Dequantise { from, .. }
+            | StepKind::Apply { from, .. } => Some(from),
+            _ => None,
         }
     }
 
@@ -188,6 +225,16 @@ impl StepKind {
             | StepKind::UnpackRows { operand, block, .. }
             | StepKind::UnpackCols { operand, block, .. } => Some((operand, block)),
             _ => None,
+        }
+    }
+
+    /// Vectors over the columns of the output that the step takes.
+    pub fn vectors(&self) -> Vec<OperandId> {
+        match *self {
+            StepKind::UnpackRows { columns, .. } | StepKind::UnpackCols { columns, .. } => {
+                columns.scale.into_iter().chain(columns.bias).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Windows: buffers in VTCM.
 
-use super::{Element, Q8_TILE_STRIDE, Source, TILE, TILE_BYTES, TunableId, VECTOR_BYTES};
+use super::{Element, Source, TILE, TILE_BYTES, TileFormat, TunableId, VECTOR_BYTES};
 
 /// Index into [`super::Kernel::windows`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,8 +21,8 @@ pub enum WindowLayout {
     OutputTiles,
     /// `[rows, columns]`, rows a multiple of 128 bytes apart.
     RowMajor,
-    /// `[rows, columns]` as Q8_0 tiles 1152 bytes apart, tiles of one row strip contiguous.
-    Q8Tiles,
+    /// `[rows, columns]` as packed tiles, the format's stride apart, tiles of one row strip one after the other.
+    Tiles(TileFormat),
 }
 
 impl WindowLayout {
@@ -33,7 +33,7 @@ impl WindowLayout {
             WindowLayout::WeightTiles => "weight_tiles",
             WindowLayout::OutputTiles => "output_tiles",
             WindowLayout::RowMajor => "row_major",
-            WindowLayout::Q8Tiles => "q8_0_tiles",
+            WindowLayout::Tiles(format) => format.name,
         }
     }
 
@@ -72,7 +72,7 @@ impl Window {
             WindowLayout::ActivationTiles | WindowLayout::WeightTiles | WindowLayout::OutputTiles => {
                 tile_grid(TILE_BYTES)
             }
-            WindowLayout::Q8Tiles => tile_grid(Q8_TILE_STRIDE),
+            WindowLayout::Tiles(format) => tile_grid(format.stride),
             WindowLayout::RowMajor => {
                 rows.checked_mul(cols.checked_mul(2)?.checked_next_multiple_of(u64::from(VECTOR_BYTES))?)
             }

@@ -30,9 +30,23 @@ impl Code {
     }
 
     fn push(&mut self, indent: &str, text: &str) {
-        self.text.push_str(indent);
+        if !text.is_empty() {
+            self.text.push_str(indent);
+        }
         self.text.push_str(text.trim_end());
         self.text.push('\n');
+    }
+
+    /// Lines of an author's C, moved to the current depth with their own relative indentation kept.
+    pub fn verbatim(&mut self, text: &str) {
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        let indent = |line: &&str| line.len() - line.trim_start().len();
+        let margin = lines.iter().filter(|l| !l.is_empty()).map(indent).min().unwrap_or(0);
+        let first = lines.iter().position(|l| !l.is_empty()).unwrap_or(0);
+        let end = lines.iter().rposition(|l| !l.is_empty()).map_or(first, |last| last + 1);
+        for line in &lines[first..end] {
+            self.push(&"    ".repeat(self.depth), line.get(margin..).unwrap_or(""));
+        }
     }
 
     pub fn blank(&mut self) {
@@ -69,7 +83,7 @@ impl Code {
     }
 }
 
-/// Where a line may end within `width`: the last such place that is not inside a nested call, else the last one.
+/// Where a line may end within `width`: the last such place that is not inside a nested call or braces, else the last one.
 fn break_position(text: &str, width: usize) -> Option<usize> {
     let (mut outer, mut any) = (None, None);
     let mut quoted = false;
@@ -80,8 +94,8 @@ fn break_position(text: &str, width: usize) -> Option<usize> {
             continue;
         }
         match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth -= 1,
             _ => {}
         }
         let logical = text[at..].starts_with("|| ") || text[at..].starts_with("&& ");

@@ -93,8 +93,9 @@ fn too_small(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
             format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * TILE_EDGE * 2"),
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * TILE_EDGE * {o}->row_stride"),
         ],
-        (OperandLayout::Q8Tiles, _) => vec![
-            format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * Q8_TILE_BYTES"),
+        (OperandLayout::Vector, _) => vec![format!("{o}->bytes < (uint64_t){cols} * 4")],
+        (OperandLayout::Tiles(format), _) => vec![
+            format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * {} /* {} */", format.bytes, format.name),
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * {o}->row_stride"),
         ],
     }

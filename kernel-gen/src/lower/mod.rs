@@ -11,7 +11,7 @@ use code::Code;
 
 use crate::{
     Verified,
-    ir::{Axis, Kernel, Step, TILE, TILE_BYTES, Window, WindowId},
+    ir::{Axis, HvxStep, Kernel, Step, TILE, TILE_BYTES, Window, WindowId},
 };
 
 /// A complete C file with one kernel.
@@ -33,6 +33,16 @@ pub fn emit_library(kernels: &[Verified]) -> String {
     code.finish()
 }
 
+/// A C file with the function `NAME_tile(dev, to, from)` of one author's step, to run it by itself.
+pub fn emit_step_c(step: &HvxStep) -> String {
+    let mut code = Code::default();
+    code.line("/* Emitted by kernel-gen from a step written in its schedule language. Do not edit. */");
+    code.line("#include \"device.h\"");
+    code.blank();
+    step::emit_body(&mut code, &format!("{}_tile", step.name), step);
+    code.finish()
+}
+
 fn prelude(code: &mut Code) {
     code.line("/* Emitted by kernel-gen from kernels written in its schedule language. Do not edit. */");
     code.line("#include \"device.h\"");
@@ -41,14 +51,6 @@ fn prelude(code: &mut Code) {
     code.line(format!("    TILE_EDGE = {TILE},          /* rows and columns of an HMX tile */"));
     code.line(format!("    TILE_BYTES = {TILE_BYTES},       /* one FP16 tile */"));
     code.line("    PACKET_TILES = 32,       /* most tiles along the contraction that one HMX packet takes */");
-    code.line(format!(
-        "    Q8_TILE_BYTES = {},    /* 1024 int8 and 32 FP16 scales in DDR */",
-        crate::ir::Q8_TILE_BYTES
-    ));
-    code.line(format!(
-        "    Q8_TILE_STRIDE = {},   /* the same in VTCM, rounded up to a vector */",
-        crate::ir::Q8_TILE_STRIDE
-    ));
     code.line(format!("    VECTOR_BYTES = {}", crate::ir::VECTOR_BYTES));
     code.line("};");
     code.blank();
@@ -77,6 +79,7 @@ fn emit_kernel(code: &mut Code, verified: &Verified) {
     code.line(" */");
     code.blank();
     block_struct(code, kernel);
+    step::emit_bodies(code, kernel);
     step::emit_all(code, verified);
     schedule::emit(code, verified);
     entry::emit(code, verified);

@@ -3,7 +3,7 @@
 use super::{MAX_EXTENT, Plan, PlanError, PlannedAxis, PlannedTunable, PlannedWindow, RESERVED_BYTES, Share};
 use crate::{
     Arch, Verified,
-    ir::{Candidates, Kernel, OperandLayout, Q8_TILE_BYTES, StepKind, TILE, Tunable, VECTOR_BYTES, WindowId},
+    ir::{Candidates, Kernel, OperandLayout, StepKind, TILE, Tunable, VECTOR_BYTES, WindowId},
     verify::Placed,
 };
 
@@ -170,11 +170,11 @@ fn check_dma(kernel: &Kernel, axes: &[u32], tunables: &[u32]) -> Result<(), Plan
         let [rows, cols] = extents.map(|t| u64::from(tunables[t.0]));
         let source_cols = u64::from(axes[block[1].0]);
         let (row_field, rows, width, stride) = match kernel.operands[operand.0].layout {
-            OperandLayout::RowMajor => {
+            OperandLayout::RowMajor | OperandLayout::Vector => {
                 // FP16 rows padded to a vector.
                 (0, rows, cols * 2, (source_cols * 2).next_multiple_of(u64::from(VECTOR_BYTES)))
             }
-            OperandLayout::Q8Tiles => (1, cols / u64::from(TILE), Q8_TILE_BYTES.into(), Q8_TILE_BYTES.into()),
+            OperandLayout::Tiles(format) => (1, cols / u64::from(TILE), format.bytes.into(), format.bytes.into()),
         };
         let tunable = |side: usize| format!("tunable `{}`", kernel.tunables[extents[side].0].name);
         let fields = [

@@ -4,7 +4,7 @@ use super::Plan;
 use crate::fnv1a_64;
 
 /// `PF_ABI_VERSION`.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 /// `PF_MAX_AXES`.
 pub const MAX_AXES: usize = 4;
 /// `PF_MAX_TUNABLES`.
@@ -12,7 +12,7 @@ pub const MAX_TUNABLES: usize = 8;
 /// `PF_MAX_WINDOWS`.
 pub const MAX_WINDOWS: usize = 8;
 /// `PF_MAX_OPERANDS`.
-pub const MAX_OPERANDS: usize = 4;
+pub const MAX_OPERANDS: usize = 6;
 
 /// `struct pf_window`.
 #[repr(C)]

@@ -8,7 +8,10 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         window(view, WindowId(index), found);
     }
     for (index, operand) in view.kernel.operands.iter().enumerate() {
-        let used = view.steps.iter().any(|p| p.step.kind.operand().is_some_and(|(o, _)| o.0 == index));
+        let used = view.steps.iter().any(|p| {
+            let block = p.step.kind.operand().map(|(o, _)| o);
+            block.into_iter().chain(p.step.kind.vectors()).any(|o| o.0 == index)
+        });
         if !used {
             found.push(Diagnostic::new(
                 Rule::Dataflow,

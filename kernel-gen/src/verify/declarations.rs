@@ -1,21 +1,24 @@
 //! Roles, memory scopes and layouts of operands and windows.
 
 use super::{Diagnostic, Rule, view::View};
-use crate::ir::{Element, Operand, OperandLayout, OperandRole, Scope, WindowLayout};
+use crate::ir::{Element, Operand, OperandLayout, OperandRole, Scope, Source, TileFormat, VECTOR_BYTES, WindowLayout};
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for operand in &view.kernel.operands {
         declaration(operand, found);
     }
     for window in &view.kernel.windows {
-        let fits = (window.layout == WindowLayout::Q8Tiles) == (window.element == Element::Q8_0)
-            && window.element != Element::F32;
+        let packed = matches!(window.layout, WindowLayout::Tiles(_));
+        let fits = packed == (window.element == Element::Packed) && window.element != Element::F32;
+        if let WindowLayout::Tiles(format) = window.layout {
+            tile_format(&window.name, format, window.source, found);
+        }
         if !fits {
             found.push(Diagnostic::new(
                 Rule::Layout,
                 window.source,
                 format!("window `{}` cannot hold {:?} as {}", window.name, window.element, window.layout.keyword()),
-                "tiles and rows in VTCM are f16; q8_0_tiles are their own element type",
+                "tiles and rows in VTCM are f16; packed tiles are their own element type",
             ));
         }
     }
@@ -23,7 +26,7 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
     let scope = match operand.role {
-        OperandRole::Weight => Scope::DdrResident,
+        OperandRole::Weight | OperandRole::Column => Scope::DdrResident,
         OperandRole::Activation | OperandRole::Output => Scope::DdrStream,
     };
     if operand.scope != scope {
@@ -31,23 +34,51 @@ fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
             Rule::Role,
             operand.source,
             format!("operand `{}` is in the wrong memory scope", operand.name),
-            "weights are `in ddr_resident` (frozen, mapped once), token rows `in ddr_stream`",
+            "weights and column vectors are `in ddr_resident` (frozen, mapped once), token rows `in ddr_stream`",
         ));
     }
-    if (operand.layout == OperandLayout::Q8Tiles) != (operand.element == Element::Q8_0) {
+    let vector = operand.layout == OperandLayout::Vector;
+    if vector != (operand.role == OperandRole::Column) {
+        found.push(Diagnostic::new(
+            Rule::Role,
+            operand.source,
+            format!("operand `{}` is a matrix in the role of a vector, or a vector in that of a matrix", operand.name),
+            "a vector has role `column`: one f32 for each column of the output",
+        ));
+    }
+    if let OperandLayout::Tiles(format) = operand.layout {
+        tile_format(&operand.name, format, operand.source, found);
+    }
+    let packed = matches!(operand.layout, OperandLayout::Tiles(_));
+    if packed != (operand.element == Element::Packed) || (vector && operand.element != Element::F32) {
         found.push(Diagnostic::new(
             Rule::Layout,
             operand.source,
             format!("operand `{}` cannot hold {:?} in this layout", operand.name, operand.element),
-            "q8_0_tiles are their own element type; row_major takes f32 or f16",
+            "packed tiles are their own element type; row_major takes f32 or f16, a vector f32",
         ));
     }
-    if operand.axes[0] == operand.axes[1] {
+    if (operand.axes[0] == operand.axes[1]) != vector {
         found.push(Diagnostic::new(
             Rule::Axes,
             operand.source,
             format!("operand `{}` has the same axis for rows and columns", operand.name),
-            "name two axes",
+            "name two axes; only a vector runs along one",
+        ));
+    }
+}
+
+/// Tiles in VTCM must start at vectors and not overlap.
+pub(super) fn tile_format(name: &str, format: TileFormat, source: Source, found: &mut Vec<Diagnostic>) {
+    let TileFormat { bytes, stride, .. } = format;
+    if bytes == 0 || stride < bytes || !stride.is_multiple_of(VECTOR_BYTES) {
+        found.push(Diagnostic::new(
+            Rule::Layout,
+            source,
+            format!("`{name}`: {} are {bytes} bytes, {stride} bytes apart in VTCM", format.name),
+            format!(
+                "take a stride that is a multiple of {VECTOR_BYTES} and at least the bytes of a tile, which are not 0"
+            ),
         ));
     }
 }

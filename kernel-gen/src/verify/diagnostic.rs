@@ -25,6 +25,8 @@ pub enum Rule {
     Role,
     /// A layout a step cannot take.
     Layout,
+    /// The C body of an author's step.
+    Body,
     /// Row scale and its inverse.
     Scale,
     /// The overflow guard of partial sums.
@@ -46,6 +48,7 @@ impl Rule {
             Rule::Pipeline => "pipeline",
             Rule::Role => "role",
             Rule::Layout => "layout",
+            Rule::Body => "body",
             Rule::Scale => "scale",
             Rule::Guard => "guard",
             Rule::Coverage => "coverage",

@@ -1,7 +1,10 @@
 //! Roles and layouts of steps: each gets what it can take.
 
 use super::{Diagnostic, Rule, placed::Placed, view::View};
-use crate::ir::{AxisId, Element, OperandId, OperandLayout, OperandRole, StepKind, WindowId, WindowLayout};
+use crate::ir::{
+    AxisId, Element, HvxStepId, OperandId, OperandLayout, OperandRole, Pairs, StepInput, StepKind, TileFormat,
+    WindowId, WindowLayout,
+};
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for placed in &view.steps {
@@ -19,6 +22,9 @@ impl Step<'_, '_> {
     fn check(mut self) {
         if let Some((operand, block)) = self.placed.step.kind.operand() {
             self.block(operand, block);
+            for vector in self.placed.step.kind.vectors() {
+                self.vector(vector, block[1]);
+            }
         }
         match self.placed.step.kind {
             StepKind::Load { window, operand, block } => self.load(window, operand, block),
@@ -26,7 +32,8 @@ impl Step<'_, '_> {
             StepKind::PackCols { window, operand, block, .. } => self.pack(window, operand, block, block[1]),
             StepKind::InterleavePairs { to, from } => self.convert(to, from, WindowLayout::RowMajor, 0),
             StepKind::ScatterWords { to, from } => self.convert(to, from, WindowLayout::RowMajor, 1),
-            StepKind::Dequantise { to, from } => self.convert(to, from, WindowLayout::Q8Tiles, 1),
+            StepKind::Dequantise { to, from } => self.dequantise(to, from),
+            StepKind::Apply { step, to, from } => self.apply(step, to, from),
             StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
             StepKind::UnpackRows { operand, block, window, .. } => self.unpack(operand, block, window, block),
             StepKind::UnpackCols { operand, block, window, .. } => {
@@ -52,6 +59,19 @@ impl Step<'_, '_> {
                 Rule::Layout,
                 format!("a block of `{}` [{rows}, {cols}] is selected by [{given_rows}, {given_cols}]", operand.name),
                 format!("name the loops over `{rows}` and `{cols}`, in this order"),
+            );
+        }
+    }
+
+    /// A vector of column factors runs along the columns of the block.
+    fn vector(&mut self, vector: OperandId, columns: AxisId) {
+        let operand = &self.view.kernel.operands[vector.0];
+        if operand.layout != OperandLayout::Vector || operand.axes[1] != columns {
+            let axis = self.view.axis_name(columns);
+            self.error(
+                Rule::Layout,
+                format!("`{}` is not a vector along axis `{axis}`, the columns written here", operand.name),
+                format!("declare it as `operand {}: column f32 vector[{axis}] in ddr_resident;`", operand.name),
             );
         }
     }
@@ -100,13 +120,13 @@ impl Step<'_, '_> {
             );
         }
         let wanted = match (source.layout, source.element) {
-            (OperandLayout::Q8Tiles, _) => WindowLayout::Q8Tiles,
+            (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format),
             (OperandLayout::RowMajor, Element::F16) => WindowLayout::RowMajor,
-            (OperandLayout::RowMajor, _) => {
+            (OperandLayout::RowMajor | OperandLayout::Vector, _) => {
                 self.error(
                     Rule::Layout,
                     format!("`load` cannot bring f32 rows of `{}` into VTCM", source.name),
-                    "f32 rows are converted on their way in: use `pack_rows` or `pack_cols`".into(),
+                    "f32 rows are converted on their way in, by `pack_rows` or `pack_cols`; a vector is taken by an unpack".into(),
                 );
                 return;
             }
@@ -135,6 +155,37 @@ impl Step<'_, '_> {
         let writable = self.layout(to, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills");
         if let (true, true, Some(axes)) = (readable, writable, self.view.axes(from)) {
             self.tiles(to, axes, axes[pair]);
+        }
+    }
+
+    fn dequantise(&mut self, to: WindowId, from: WindowId) {
+        let layout = self.view.kernel.windows[from.0].layout;
+        match layout {
+            WindowLayout::Tiles(TileFormat { dequantise: None, name, .. }) => self.error(
+                Rule::Layout,
+                format!("`dequantise` does not know the tiles of `{}`, {name}", self.view.window_name(from)),
+                format!("it knows {} and {}", TileFormat::Q8_0.name, TileFormat::Q4_0.name),
+            ),
+            WindowLayout::Tiles(_) => self.convert(to, from, layout, 1),
+            _ => {
+                self.layout(from, &[TileFormat::Q8_0, TileFormat::Q4_0].map(WindowLayout::Tiles), "reads");
+            }
+        }
+    }
+
+    fn apply(&mut self, step: HvxStepId, to: WindowId, from: WindowId) {
+        match self.view.kernel.steps[step.0].input {
+            StepInput::Packed(format, pairs) => {
+                self.convert(to, from, WindowLayout::Tiles(format), if pairs == Pairs::Rows { 0 } else { 1 });
+            }
+            StepInput::F16 => {
+                let tiles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
+                let (readable, writable) = (self.layout(from, &tiles, "reads"), self.layout(to, &tiles, "fills"));
+                let (axes, pair) = (self.view.axes(from), self.view.pair_axis(from));
+                if let (true, true, Some(axes), Some(pair)) = (readable, writable, axes, pair) {
+                    self.tiles(to, axes, pair);
+                }
+            }
         }
     }
 

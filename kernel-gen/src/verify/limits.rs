@@ -2,7 +2,7 @@
 
 use super::{Diagnostic, Rule};
 use crate::{
-    ir::{Kernel, Source, Statement, Step},
+    ir::{HvxStepId, Kernel, Source, Statement, Step, StepKind},
     plan::{MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS},
 };
 
@@ -76,6 +76,12 @@ fn statements(kernel: &Kernel, body: &[Statement], depth: usize, found: &mut Vec
 fn step(kernel: &Kernel, step: &Step, found: &mut Vec<Diagnostic>) {
     for window in step.kind.reads().into_iter().chain(step.kind.writes()) {
         index(found, step.source, "window", window.0, kernel.windows.len());
+    }
+    if let StepKind::Apply { step: HvxStepId(own), .. } = step.kind {
+        index(found, step.source, "step", own, kernel.steps.len());
+    }
+    for vector in step.kind.vectors() {
+        index(found, step.source, "operand", vector.0, kernel.operands.len());
     }
     if let Some((operand, block)) = step.kind.operand() {
         index(found, step.source, "operand", operand.0, kernel.operands.len());

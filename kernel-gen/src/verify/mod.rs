@@ -14,6 +14,7 @@ mod names;
 mod pipeline;
 mod placed;
 mod scale;
+mod steps;
 mod tiles;
 mod view;
 
@@ -76,6 +77,7 @@ fn rules(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Facts> {
     }
     names::check(kernel, found);
     tiles::check(kernel, found);
+    steps::check(kernel, found);
     let facts = Facts::of(kernel, found)?;
     let view = View::new(kernel, &facts);
     dataflow::check(&view, found);

@@ -52,11 +52,14 @@ const TAKEN: &[&str] = &[
     "at",
     "at_most",
     "col",
+    "column_bias",
+    "column_scale",
     "dev",
     "exponents",
     "flags",
     "from",
     "from_strip_stride",
+    "from_tile_stride",
     "i",
     "in_ddr",
     "out",
@@ -74,7 +77,9 @@ const TAKEN: &[&str] = &[
     "strip_stride",
     "ticket",
     "tile",
+    "tile_bytes",
     "tile_stride",
+    "tiles",
     "tiles_of",
     "to",
     "weight",
@@ -86,6 +91,7 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     names.extend(kernel.operands.iter().map(|o| ("operand", o.name.as_str(), o.source)));
     names.extend(kernel.tunables.iter().map(|t| ("tunable", t.name.as_str(), t.source)));
     names.extend(kernel.windows.iter().map(|w| ("window", w.name.as_str(), w.source)));
+    names.extend(kernel.steps.iter().map(|s| ("step", s.name.as_str(), s.source)));
     loops(&kernel.schedule, &mut names);
 
     let mut seen: HashMap<&str, &str> = HashMap::new();
@@ -105,7 +111,7 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
                 Rule::Name,
                 source,
                 format!("{what} `{name}` has the name of another {}", earlier.unwrap_or(what)),
-                "give each axis, operand, tunable, window and loop its own name",
+                "give each axis, operand, tunable, window, step and loop its own name",
             ));
         }
     }

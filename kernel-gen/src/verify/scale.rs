@@ -43,7 +43,7 @@ fn pair(view: &View<'_>, window: WindowId, unscale: bool, source: Source, found:
         return;
     };
     let scaled = |window: WindowId| {
-        view.writer(window).filter(|p| {
+        view.first_writer(window).filter(|p| {
             matches!(p.step.kind, StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. })
         })
     };

@@ -36,23 +36,23 @@ impl<'k> View<'k> {
         }
     }
 
-    /// The operand whose elements a window holds, through any conversions.
-    pub fn origin(&self, window: WindowId) -> Option<OperandId> {
+    /// The step a window's elements come from, behind any conversions.
+    pub fn first_writer(&self, window: WindowId) -> Option<&Placed<'k>> {
         let mut window = window;
         // A conversion chain longer than the list of windows is a cycle.
         for _ in 0..=self.kernel.windows.len() {
-            let kind = &self.writer(window)?.step.kind;
-            match kind.operand() {
-                Some((operand, _)) => return Some(operand),
-                None => match kind {
-                    StepKind::InterleavePairs { from, .. }
-                    | StepKind::ScatterWords { from, .. }
-                    | StepKind::Dequantise { from, .. } => window = *from,
-                    _ => return None,
-                },
+            let writer = self.writer(window)?;
+            match writer.step.kind.converts() {
+                Some(from) => window = from,
+                None => return Some(writer),
             }
         }
         None
+    }
+
+    /// The operand whose elements a window holds, through any conversions.
+    pub fn origin(&self, window: WindowId) -> Option<OperandId> {
+        self.first_writer(window)?.step.kind.operand().map(|(operand, _)| operand)
     }
 
     pub fn origin_role(&self, window: WindowId) -> Option<OperandRole> {
@@ -70,7 +70,7 @@ impl<'k> View<'k> {
         match self.kernel.windows[window.0].layout {
             WindowLayout::ActivationTiles | WindowLayout::OutputTiles => Some(first),
             WindowLayout::WeightTiles => Some(second),
-            WindowLayout::RowMajor | WindowLayout::Q8Tiles => None,
+            WindowLayout::RowMajor | WindowLayout::Tiles(_) => None,
         }
     }
 

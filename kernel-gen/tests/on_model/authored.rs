@@ -3,20 +3,92 @@
 use kernel_gen::{Kernel, kernel};
 
 kernel! {
-    /// dX = dY · W by operand swap, from row-major FP16: words scattered into the activation role.
-    kernel input_grad_f16_swapped {
+    layout e5m2_tiles { tile_bytes: 1024 }
+
+    /// An FP8 number in E5M2 is the upper byte of the same number in FP16.
+    step widen_e5m2: e5m2_tiles -> f16_tiles pairs(cols) {
+        body r"
+            for (uint32_t i = 0; i < 8; i++) {
+                pf_vec upper = pf_vload(dev, from + i * PF_VECTOR_BYTES);
+                pf_vec_pair halves = pf_vshuff(upper, pf_vzero(), -1);
+                pf_vstore(dev, to + 2u * i * PF_VECTOR_BYTES, halves.lo);
+                pf_vstore(dev, to + (2u * i + 1u) * PF_VECTOR_BYTES, halves.hi);
+            }
+        ";
+        reference |tile, p, q| {
+            let byte = tile.byte((p >> 1) * 64 + 2 * q + (p & 1));
+            let (exponent, fraction) = (i32::from(byte >> 2 & 31), f64::from(byte & 3) / 4.0);
+            let magnitude = match exponent {
+                0 => fraction * 2_f64.powi(-14),
+                31 if fraction == 0.0 => f64::INFINITY,
+                31 => f64::NAN,
+                _ => (1.0 + fraction) * 2_f64.powi(exponent - 15),
+            };
+            if byte < 128 { magnitude } else { -magnitude }
+        }
+    }
+
+    /// Magnitudes: the sign bits cleared.
+    step absolute: f16_tiles -> f16_tiles {
+        body r"
+            pf_vec magnitude = pf_vsplat_word(0x7FFF7FFFu);
+            for (uint32_t i = 0; i < 16; i++)
+                pf_vstore(dev, to + i * PF_VECTOR_BYTES,
+                          pf_vand(pf_vload(dev, from + i * PF_VECTOR_BYTES), magnitude));
+        ";
+        reference |tile, p, q| tile.element(p, q).abs()
+    }
+
+    /// Y = |X| · Wᵀ, W in E5M2 tiles.
+    kernel forward_e5m2_absolute {
+        axes { m: token, n: out, k: in }
+
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight e5m2_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=256;
+        tunable kc in 32..=8192;
+
+        window xs: activation_tiles f16[mc, kc];
+        window xa: activation_tiles f16[mc, kc];
+        window wq: e5m2_tiles[nc, kc] stages 2;
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xs <- x[mo, ko] scale(row);
+                    apply absolute xa <- xs;
+                    for no in tiles(n, nc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        apply widen_e5m2 wb <- wq;
+                        multiply yc <- xa * wb;
+                        unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k).abs() * c.w(j, k)).sum()
+    }
+
+    /// dX = dY · W, W in E5M2 tiles, by operand swap: the same step in the activation role.
+    kernel input_grad_e5m2 {
         axes { m: token, n: out, k: in }
 
         operand dy: activation f32 row_major[m, n] in ddr_stream;
-        operand w: weight f16 row_major[n, k] in ddr_resident;
+        operand w: weight e5m2_tiles[n, k] in ddr_resident;
         operand dx: output f32 row_major[m, k] in ddr_stream;
 
-        tunable mc in [32, 64, 128, 256];
-        tunable nc in 32..=8192 multiple_of 32;
-        tunable kc in [32, 64, 96];
+        tunable mc in 32..=512;
+        tunable nc in 32..=8192;
+        tunable kc in 32..=256;
 
         window dyb: weight_tiles f16[mc, nc];
-        window wr: row_major f16[nc, kc] stages 2;
+        window wq: e5m2_tiles[nc, kc] stages 2;
         window wa: activation_tiles f16[kc, nc];
         window dxc: output_tiles f16[kc, mc];
 
@@ -24,9 +96,9 @@ kernel! {
             for mo in tiles(m, mc) {
                 for no in tiles(n, nc) {
                     pack_cols dyb <- dy[mo, no] scale(row);
-                    for ko in tiles(k, kc) pipeline(wr) {
-                        load wr <- w[no, ko];
-                        scatter_words wa <- wr;
+                    for ko in tiles(k, kc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        apply widen_e5m2 wa <- wq;
                         multiply dxc <- swap(dyb, wa);
                         unpack_cols dx[mo, ko] += dxc unscale(row) guard(60000);
                     }
@@ -107,5 +179,5 @@ kernel! {
 }
 
 pub fn all() -> Vec<Kernel> {
-    vec![input_grad_f16_swapped(), forward_f16_swapped(), forward_q8_weights_outside()]
+    vec![forward_e5m2_absolute(), input_grad_e5m2(), forward_f16_swapped(), forward_q8_weights_outside()]
 }

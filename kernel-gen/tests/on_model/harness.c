@@ -28,8 +28,9 @@ int main(int argc, char **argv)
     if (!data || fread(data, 1, room, input) == 0)
         return 2;
     fclose(input);
-    for (int i = 0; i < 3; i++)
-        request.operands[i].address += (uint64_t)(uintptr_t)data;
+    for (int i = 0; i < PF_MAX_OPERANDS; i++)
+        if (request.operands[i].bytes)
+            request.operands[i].address += (uint64_t)(uintptr_t)data;
     request.row_exponents += (uint64_t)(uintptr_t)data;
     request.row_flags += (uint64_t)(uintptr_t)data;
 

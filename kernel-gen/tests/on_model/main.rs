@@ -2,6 +2,7 @@
 
 mod authored;
 mod model;
+mod step;
 
 use kernel_gen::{Arch, Defect, Kernel, Plan, Verified, ir, library, plan, verify};
 use model::{Case, Model, Outcome};
@@ -26,6 +27,7 @@ struct Problem {
     axes: [u32; 3],
     input: Vec<f32>,
     weight: Vec<f32>,
+    columns: Vec<Vec<f32>>,
     exponents: Vec<i32>,
     expected: Vec<f32>,
 }
@@ -43,24 +45,34 @@ impl Problem {
         let (input, weight) = (numbers(m * width, 1), numbers(n * k, 2));
         let exact = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<_>>();
         let (exact_input, exact_weight) = (exact(&input), exact(&weight));
-        let case = ir::ReferenceCase::new(kernel, &extents, &[&exact_input, &exact_weight, &[]]).unwrap();
+        let columns: Vec<Vec<f32>> = kernel
+            .operands
+            .iter()
+            .enumerate()
+            .filter(|(_, o)| o.role == ir::OperandRole::Column)
+            .map(|(index, o)| numbers(o.shape(&extents)[1], 3 + index as u32))
+            .collect();
+        let exact_columns: Vec<_> = columns.iter().map(|c| exact(c)).collect();
+        let mut operands: Vec<&[f64]> = vec![&exact_input, &exact_weight, &[]];
+        operands.extend(exact_columns.iter().map(Vec::as_slice));
+        let case = ir::ReferenceCase::new(kernel, &extents, &operands).unwrap();
         let mut expected = Vec::new();
         for i in 0..rows {
             expected.extend((0..cols).map(|j| kernel.reference.element(&case, i, j) as f32));
         }
         let exponents = (0..m).map(|row| row as i32 % 4 - 1).collect();
-        Problem { axes, input, weight, exponents, expected }
+        Problem { axes, input, weight, columns, exponents, expected }
     }
 
     fn run(&self, model: &Model, kernel: &Kernel, plan: &Plan, rows: std::ops::Range<u32>) -> Outcome {
-        let Problem { axes, input, weight, exponents, .. } = self;
-        model.run(kernel, &Case { plan, axes: *axes, rows, input, weight, exponents })
+        let Problem { axes, input, weight, columns, exponents, .. } = self;
+        model.run(kernel, &Case { plan, axes: *axes, rows, input, weight, columns, exponents })
     }
 }
 
 /// The library and what a kernel author might add.
 fn verified() -> Vec<Verified> {
-    let kernels = library::all().into_iter().chain(authored::all());
+    let kernels = library::all().into_iter().chain(library::extra()).chain(authored::all());
     kernels.map(|kernel| verify(&kernel).unwrap_or_else(|found| panic!("{found:?}"))).collect()
 }
 
@@ -138,7 +150,8 @@ fn every_defect_changes_the_result() {
         Defect::DroppedTile,
         Defect::StoredPartial,
     ] {
-        let kernels: Vec<_> = library::all().iter().map(|k| verify(k).unwrap().with_defect(defect)).collect();
+        let kernels: Vec<_> =
+            library::all().iter().chain(&library::extra()).map(|k| verify(k).unwrap().with_defect(defect)).collect();
         let name = format!("{defect:?}").replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let model = Model::build(&name, false, &kernels);
         for kernel in &kernels {
@@ -150,4 +163,18 @@ fn every_defect_changes_the_result() {
             assert_ne!(outcome.output, problem.expected, "{defect:?} went unseen: {plan}");
         }
     }
+}
+
+#[test]
+fn a_trap_names_step_block_and_stage() {
+    let kernel = verify(&library::forward_q8()).unwrap().with_defect(Defect::WideStride(ir::WindowId(1)));
+    let model = Model::build("trap", true, std::slice::from_ref(&kernel));
+    let axes = [70, 96, 128];
+    let problem = Problem::of(kernel.kernel(), axes);
+    let plan = Plan::with_tunables(&kernel, Arch::V79, &axes, VTCM, &[64, 64, 64]).unwrap();
+    let outcome = problem.run(&model, kernel.kernel(), &plan, 0..axes[0]);
+    assert_eq!(outcome.status, 4);
+    let place = "kernel-gen/src/library/forward_q8.rs:31:25: kernel `forward_q8`, step `dequantise wb` at m=0, k=0, n=0, stage=0: ";
+    assert!(outcome.fault.starts_with(place), "{}", outcome.fault);
+    assert!(outcome.fault.contains(" bytes at VTCM + 0x"), "{}", outcome.fault);
 }

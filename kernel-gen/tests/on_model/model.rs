@@ -9,7 +9,8 @@ use std::{
 
 use kernel_gen::{
     Plan, Verified, emit_library,
-    ir::{Element, Kernel, Operand, OperandLayout, OperandRole},
+    ir::{Element, Kernel, Operand, OperandLayout, OperandRole, TileFormat},
+    plan::{ABI_VERSION, MAX_OPERANDS},
 };
 
 static RUNS: AtomicUsize = AtomicUsize::new(0);
@@ -35,6 +36,8 @@ pub struct Case<'a> {
     pub rows: std::ops::Range<u32>,
     pub input: &'a [f32],
     pub weight: &'a [f32],
+    /// Column vectors, in declaration order.
+    pub columns: &'a [Vec<f32>],
     pub exponents: &'a [i32],
 }
 
@@ -60,13 +63,15 @@ impl Model {
         let [m, n, k] = case.axes;
         let mut data = Vec::new();
         let mut request = Words::default();
-        request.extend([1, 184, kernel.id(), 7, m, n, k, 0, case.rows.start, case.rows.end]);
+        request.extend([ABI_VERSION, 248, kernel.id(), 7, m, n, k, 0, case.rows.start, case.rows.end]);
         let mut out_shape = (0, 0, 0);
+        let mut columns = case.columns.iter();
         for operand in &kernel.operands {
-            let [rows, cols] = operand.axes.map(|a| case.axes[a.0] as usize);
+            let [rows, cols] = operand.shape(&case.axes.map(|a| a as usize));
             let placed = match operand.role {
                 OperandRole::Activation => place(operand, rows, cols, case.input),
                 OperandRole::Weight => place(operand, rows, cols, case.weight),
+                OperandRole::Column => place(operand, rows, cols, columns.next().unwrap()),
                 OperandRole::Output => place(operand, rows, cols, &vec![f32::NAN; rows * cols]),
             };
             if operand.role == OperandRole::Output {
@@ -77,7 +82,9 @@ impl Model {
             request.extend([placed.rows as u32, placed.cols as u32, placed.row_stride as u32, 0]);
             append(&mut data, &placed.bytes);
         }
-        request.extend([0; 8]);
+        for _ in kernel.operands.len()..MAX_OPERANDS {
+            request.extend([0; 8]);
+        }
         request.address(data.len());
         append(&mut data, &case.exponents.iter().flat_map(|e| e.to_le_bytes()).collect::<Vec<_>>());
         request.address(data.len());
@@ -141,14 +148,14 @@ fn append(data: &mut Vec<u8>, bytes: &[u8]) {
     data.resize(data.len().next_multiple_of(128), 0);
 }
 
-/// Values in the operand's layout. FP16 and Q8_0 take whole numbers below 128 with a scale of 1: exact in both.
+/// Values in the operand's layout. FP16 and Q8_0 take whole numbers below 128 with a scale of 1, Q4_0 from −8 to 7: exact in all.
 fn place(operand: &Operand, rows: usize, cols: usize, values: &[f32]) -> Placed {
     let value = |i: usize, j: usize| {
         if i < rows && j < cols { values[i * cols + j] } else { 0.0 }
     };
     let mut bytes = Vec::new();
     match (operand.layout, operand.element) {
-        (OperandLayout::RowMajor, Element::F32) => {
+        (OperandLayout::RowMajor | OperandLayout::Vector, Element::F32) => {
             let row_stride = (cols * 4).next_multiple_of(128);
             for i in 0..rows {
                 bytes.extend((0..cols).flat_map(|j| value(i, j).to_le_bytes()));
@@ -156,26 +163,44 @@ fn place(operand: &Operand, rows: usize, cols: usize, values: &[f32]) -> Placed 
             }
             Placed { bytes, rows, cols, row_stride }
         }
-        (OperandLayout::RowMajor, _) => {
+        (OperandLayout::RowMajor | OperandLayout::Vector, _) => {
             let (rows, cols) = (rows.next_multiple_of(32), cols.next_multiple_of(64));
             for i in 0..rows {
                 bytes.extend((0..cols).flat_map(|j| half(value(i, j)).to_le_bytes()));
             }
             Placed { bytes, rows, cols, row_stride: cols * 2 }
         }
-        (OperandLayout::Q8Tiles, _) => {
+        (OperandLayout::Tiles(format), _) => {
             let grid = (rows.div_ceil(32), cols.div_ceil(32));
             for (strip, tile) in (0..grid.0).flat_map(|s| (0..grid.1).map(move |t| (s, t))) {
-                let mut quants = [0_u8; 1024];
-                for (n, k) in (0..32).flat_map(|n| (0..32).map(move |k| (n, k))) {
-                    quants[(k >> 1) * 64 + 2 * n + (k & 1)] = value(strip * 32 + n, tile * 32 + k) as i8 as u8;
-                }
-                bytes.extend(quants);
-                bytes.extend((0..32).flat_map(|_| half(1.0).to_le_bytes()));
+                let at = bytes.len();
+                packed(&mut bytes, format, |n, k| value(strip * 32 + n, tile * 32 + k) as i8);
+                assert_eq!(bytes.len() - at, format.bytes as usize);
             }
-            Placed { bytes, rows: grid.0, cols: grid.1 * 32, row_stride: grid.1 * 1088 }
+            Placed { bytes, rows: grid.0, cols: grid.1 * 32, row_stride: grid.1 * format.bytes as usize }
         }
     }
+}
+
+/// One packed tile of whole numbers that E5M2 holds, with scales of 1 where the format has scales.
+fn packed(bytes: &mut Vec<u8>, format: TileFormat, value: impl Fn(usize, usize) -> i8) {
+    for pair in 0..16 {
+        for n in 0..32 {
+            let [even, odd] = [value(n, 2 * pair), value(n, 2 * pair + 1)];
+            if format == TileFormat::Q8_0 {
+                bytes.extend([even as u8, odd as u8]);
+            } else if format == TileFormat::Q4_0 {
+                bytes.push((even + 8) as u8 | ((odd + 8) as u8) << 4);
+            } else {
+                assert_eq!(format.name, "e5m2_tiles");
+                bytes.extend([even, odd].map(|v| (half(f32::from(v)) >> 8) as u8));
+            }
+        }
+    }
+    if format.name == "e5m2_tiles" {
+        return;
+    }
+    bytes.extend((0..32).flat_map(|_| half(1.0).to_le_bytes()));
 }
 
 /// FP16 of a whole number below 2048.

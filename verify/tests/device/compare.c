@@ -20,7 +20,7 @@ VARIANTS
 static const struct pf_model_table *const variants[] = {VARIANTS};
 #undef V
 
-enum { COUNT = sizeof variants / sizeof variants[0], ARENA = 1 << 18, TILE = 2048, RUNS = 1500 };
+enum { COUNT = sizeof variants / sizeof variants[0], ARENA = 1 << 18, TILE = 2048, RUNS = 1500, FACTORS = 320 };
 
 static uint64_t state = 88172645463325252ull;
 static uint32_t draw(void)
@@ -65,7 +65,7 @@ static void *arena(void)
 
 static struct pf_plan plan;
 static struct pf_request request;
-static uint8_t *in, *out[COUNT], *flags[COUNT];
+static uint8_t *in, *vectors, *out[COUNT], *flags[COUNT];
 static int32_t *exponents;
 
 static void prepare(uint32_t kernel, uint32_t rows, uint32_t which, uint32_t cols, uint32_t tile_stride, uint32_t tiles)
@@ -126,9 +126,15 @@ static uint16_t expected(enum primitive which, uint32_t t, uint32_t r, uint32_t 
             value = ldexp(((float *)in)[r * (stride / 4) + t * 32 + c], exponents[r]);
         return pf_half_from_float_software((float)value);
     }
-    if (which != DEQUANTISE_Q8) {
+    if (which != DEQUANTISE_Q8 && which != DEQUANTISE_Q4) {
         memcpy(&half, in + r * stride + (t * 32 + c) * 2, sizeof half);
         return half;
+    }
+    if (which == DEQUANTISE_Q4) {
+        const uint8_t *tile = in + t * 576;
+        memcpy(&half, tile + 512 + r * 2, sizeof half);
+        int32_t nibble = tile[(c >> 1) * 32 + r] >> (c & 1) * 4 & 15;
+        return pf_half_from_float_software((float)(nibble - 8) * pf_float_from_half_software(half));
     }
     const uint8_t *tile = in + t * 1088;
     memcpy(&half, tile + 1024 + r * 2, sizeof half);
@@ -141,7 +147,8 @@ static int is_nan(uint16_t half) { return (half & 0x7FFF) > 0x7C00; }
 /* r is the source row, c its column: weight-role tiles have them exchanged. */
 static void check_layout(enum primitive which, uint32_t stride, uint32_t rows, uint32_t cols)
 {
-    int exchanged = which == PACK_COLS || which == SCATTER_WORDS || which == DEQUANTISE_Q8;
+    int exchanged = which == PACK_COLS || which == SCATTER_WORDS || which == DEQUANTISE_Q8
+                    || which == DEQUANTISE_Q4;
     for (uint32_t t = 0; t < (cols + 31) / 32; t++)
         for (uint32_t r = 0; r < 32; r++)
             for (uint32_t c = 0; c < 32; c++) {
@@ -188,7 +195,7 @@ static void compare_run(pf_device *const devices[COUNT], uint32_t run, uint32_t 
 {
     enum primitive which = run % PRIMITIVES;
     uint32_t kind = run / PRIMITIVES % 3, rows = 1 + draw() % 32, cols = 1 + draw() % 300, stride = TILE * (1 + draw() % 4);
-    int unpacks = which >= UNPACK_ROWS && which <= ADD_COLS;
+    int unpacks = which >= UNPACK_ROWS && which <= ADD_COLS_AFFINE;
     if (which == MULTIPLY)
         cols = 32 * (1 + draw() % 14), stride = kind == 2 ? 0 : 1;
     prepare(KERNEL_PRIMITIVE, rows, which, cols, stride, 64);
@@ -196,6 +203,14 @@ static void compare_run(pf_device *const devices[COUNT], uint32_t run, uint32_t 
     uint32_t row_bytes = (cols + 31) / 32 * 128;
     uint32_t in_stride = which <= PACK_COLS ? row_bytes + 128 * (draw() % 3) : which <= SCATTER_WORDS ? 4096 : TILE;
     set_operand(0, in, ARENA, in_stride);
+    /* One of the two factors may be missing. */
+    int factors = which >= UNPACK_ROWS_AFFINE && which <= ADD_COLS_AFFINE ? 1 + (int)(draw() % 3) : 0;
+    for (uint32_t i = 0; i < 2u * FACTORS; i++)
+        ((float *)vectors)[i] = kind == 0 ? special() : gauss();
+    if (factors & 1)
+        set_operand(1, vectors, 4 * FACTORS, 4 * FACTORS);
+    if (factors & 2)
+        set_operand(3, vectors + 4 * FACTORS, 4 * FACTORS, 4 * FACTORS);
     for (int v = 0; v < COUNT; v++) {
         memset(out[v], 0x3C, ARENA);
         memset(flags[v], 0, 32);
@@ -233,6 +248,7 @@ static void break_rules(pf_device *dev)
         int status = variants[0]->run(dev, KERNEL_RULE, &plan, &request);
         const char *fault = variants[0]->fault(dev);
         int sound = rules[r].text[0] ? status == PF_TRAPPED && strstr(fault, rules[r].text) && strstr(fault, "unit.c:7:9")
+                           && strstr(fault, r & 1 ? " at m=64, stage=1: " : " at m=64, stage=0: ")
                                      : status == PF_OK && !fault[0];
         if (!sound) {
             printf("rule %s: status %d, fault `%s`\n", rules[r].name, status, fault);
@@ -259,6 +275,7 @@ int main(void)
     check_half();
     in = arena();
     exponents = arena();
+    vectors = arena();
     for (int v = 0; v < COUNT; v++) {
         out[v] = arena();
         flags[v] = arena();

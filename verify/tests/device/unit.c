@@ -5,6 +5,7 @@
 
 #define SOURCE_STRIDE 4096u /* bytes of a row-major FP16 row in window 0 */
 #define Q8_STRIDE 1152u     /* a Q8 tile in VTCM, padded to whole vectors */
+#define Q4_STRIDE 640u      /* a Q4 tile */
 
 static uint8_t *operand(const struct pf_request *request, uint32_t index)
 {
@@ -81,6 +82,10 @@ static int primitive(pf_device *dev, const struct pf_plan *plan, const struct pf
         fetch(dev, source, Q8_STRIDE, in, PF_TILE_Q8_BYTES, PF_TILE_Q8_BYTES, tiles);
         pf_dequantise_q8(dev, tile, stride, source, Q8_STRIDE, tiles);
         break;
+    case DEQUANTISE_Q4:
+        fetch(dev, source, Q4_STRIDE, in, PF_TILE_Q4_BYTES, PF_TILE_Q4_BYTES, tiles);
+        pf_dequantise_q4(dev, tile, stride, source, Q4_STRIDE, tiles);
+        break;
     case MULTIPLY:
         multiply(dev, tile, source, in, tiles, stride == 0);
         memcpy(out, source, 2 * PF_TILE_BYTES);
@@ -89,8 +94,15 @@ static int primitive(pf_device *dev, const struct pf_plan *plan, const struct pf
         convert(dev, tile, source, in);
         memcpy(out, source, PF_TILE_BYTES);
         return PF_OK;
-    default: /* the four unpacks */
+    default: /* the unpacks, whose column factors are operands 1 and 3 */
         fetch(dev, tile, stride, in, PF_TILE_BYTES, PF_TILE_BYTES, tiles);
+        if (which >= UNPACK_ROWS_AFFINE) {
+            const float *scale = (const float *)operand(request, 1), *bias = (const float *)operand(request, 3);
+            int add = which == ADD_ROWS_AFFINE || which == ADD_COLS_AFFINE;
+            (which <= ADD_ROWS_AFFINE ? pf_unpack_rows_affine : pf_unpack_cols_affine)(
+                dev, tile, stride, (float *)out, out_stride, rows, cols, exponents, flags, add, scale, bias);
+            return PF_OK;
+        }
         if (which == UNPACK_ROWS || which == ADD_ROWS)
             pf_unpack_rows(dev, tile, stride, (float *)out, out_stride, rows, cols, exponents, flags, which == ADD_ROWS);
         else
@@ -173,7 +185,7 @@ static int rule(pf_device *dev, const struct pf_plan *plan, const struct pf_requ
     int status = pf_enter(dev, plan, request, KERNEL_RULE);
     if (status)
         return status;
-    PF_STEP(dev, "rule", "unit.c:7:9", "broken");
+    PF_STEP(dev, "rule", "unit.c:7:9", "broken", {"m", 64}, {"stage", request->axes[1] & 1u});
     const float *x = (const float *)operand(request, 0);
     pf_pack_rows(dev, pf_window(dev, plan, 1, 0), PF_TILE_BYTES, x, 4096, 32, 1024, NULL);
     break_rule(dev, plan, request);

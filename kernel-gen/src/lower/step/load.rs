@@ -1,7 +1,7 @@
 //! DMA of a block of an operand.
 
 use super::{Body, row_bytes};
-use crate::ir::{AxisId, Element, OperandId, OperandLayout, WindowId};
+use crate::ir::{AxisId, Element, OperandId, OperandLayout, TileFormat, WindowId};
 
 impl Body<'_> {
     pub(super) fn load(&mut self, window: WindowId, operand: OperandId, block: [AxisId; 2]) {
@@ -11,7 +11,7 @@ impl Body<'_> {
         let source = self.operand_local(operand);
         self.window_local("to", window, false);
         match self.kernel().operands[operand.0].layout {
-            OperandLayout::RowMajor => {
+            OperandLayout::RowMajor | OperandLayout::Vector => {
                 let size = element_bytes(self.kernel().operands[operand.0].element);
                 self.code.line(format!("const uint32_t row_bytes = {};", row_bytes(&cols_tile)));
                 self.code.line(format!(
@@ -21,15 +21,17 @@ impl Body<'_> {
                     "return pf_dma_rows(dev, to, row_bytes, from, {source}->row_stride, tiles_of(at->{cols}_len) * TILE_EDGE * {size}, tiles_of(at->{rows}_len) * TILE_EDGE);"
                 ));
             }
-            OperandLayout::Q8Tiles => {
-                self.code.line(format!("const uint32_t strip_stride = tiles_of({cols_tile}) * Q8_TILE_STRIDE;"));
+            OperandLayout::Tiles(TileFormat { name, bytes, stride, .. }) => {
+                self.code.line(format!("const uint32_t tile_bytes = {bytes}; /* {name} in DDR */"));
+                self.code.line(format!("const uint32_t tile_stride = {stride}; /* in VTCM: whole vectors */"));
+                self.code.line(format!("const uint32_t strip_stride = tiles_of({cols_tile}) * tile_stride;"));
                 self.code.line("uint32_t ticket = 0;");
                 self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
                 self.code.line(format!(
-                    "const uint8_t *from = in_ddr({source}, (uint64_t)(at->{rows} / TILE_EDGE + strip) * {source}->row_stride + (uint64_t)(at->{cols} / TILE_EDGE) * Q8_TILE_BYTES);"
+                    "const uint8_t *from = in_ddr({source}, (uint64_t)(at->{rows} / TILE_EDGE + strip) * {source}->row_stride + (uint64_t)(at->{cols} / TILE_EDGE) * tile_bytes);"
                 ));
                 self.code.line(format!(
-                    "ticket = pf_dma_rows(dev, to + strip * strip_stride, Q8_TILE_STRIDE, from, Q8_TILE_BYTES, Q8_TILE_BYTES, tiles_of(at->{cols}_len));"
+                    "ticket = pf_dma_rows(dev, to + strip * strip_stride, tile_stride, from, tile_bytes, tile_bytes, tiles_of(at->{cols}_len));"
                 ));
                 self.code.close();
                 self.code.line("return ticket;");
@@ -42,6 +44,6 @@ const fn element_bytes(element: Element) -> u32 {
     match element {
         Element::F32 => 4,
         Element::F16 => 2,
-        Element::Q8_0 => 1,
+        Element::Packed => 1,
     }
 }

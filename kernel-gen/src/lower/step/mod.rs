@@ -1,15 +1,18 @@
 //! One C function per step.
 
+mod apply;
 mod load;
 mod multiply;
 mod pack;
 mod title;
 mod unpack;
 
+pub(super) use apply::{emit_bodies, emit_body};
+
 use super::{Code, step_function, window_of};
 use crate::{
     Defect, Verified,
-    ir::{AxisId, Kernel, OperandId, Step, StepKind, WindowId, WindowLayout},
+    ir::{AxisId, Kernel, OperandId, Step, StepKind, TileFormat, WindowId, WindowLayout},
     verify::{Facts, Placed},
 };
 
@@ -58,10 +61,11 @@ impl<'a> Body<'a> {
         head.push(')');
         self.code.open(head);
         self.code.line(format!(
-            "PF_STEP(dev, {}, {}, \"{}\");",
+            "PF_STEP(dev, {}, {}, \"{}\"{});",
             c_string(&kernel.name),
             c_string(&self.step.source.to_string()),
-            self.label()
+            self.label(),
+            self.indices(staged.is_some())
         ));
         match self.step.kind.clone() {
             StepKind::Load { window, operand, block } => self.load(window, operand, block),
@@ -76,16 +80,37 @@ impl<'a> Body<'a> {
                 self.rows_to_tiles("pf_scatter_words", to, from);
                 self.code.line("pf_scatter_release(dev);");
             }
-            StepKind::Dequantise { to, from } => self.dequantise(to, from),
-            StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
-            StepKind::UnpackRows { operand, block, window, accumulate, unscale, .. } => {
-                self.unpack("pf_unpack_rows", operand, block, window, accumulate, unscale);
+            StepKind::Dequantise { to, from } => {
+                // The verifier has shown that the format has a strip call.
+                if let WindowLayout::Tiles(TileFormat { dequantise: Some(primitive), .. }) =
+                    window_of(kernel, from).layout
+                {
+                    self.tiles_to_tiles(primitive, to, from);
+                }
             }
-            StepKind::UnpackCols { operand, block, window, accumulate, unscale, .. } => {
-                self.unpack("pf_unpack_cols", operand, block, window, accumulate, unscale);
+            StepKind::Apply { step, to, from } => self.apply(step, to, from),
+            StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
+            StepKind::UnpackRows { operand, block, window, accumulate, unscale, columns, .. } => {
+                self.unpack("pf_unpack_rows", operand, block, window, [accumulate, unscale], columns);
+            }
+            StepKind::UnpackCols { operand, block, window, accumulate, unscale, columns, .. } => {
+                self.unpack("pf_unpack_cols", operand, block, window, [accumulate, unscale], columns);
             }
         }
         self.code.close();
+    }
+
+    /// The block of every loop around the step, and the stage, for traps.
+    fn indices(&self, staged: bool) -> String {
+        let mut indices = String::new();
+        for l in &self.placed.loops {
+            let axis = self.axis(l.axis);
+            indices.push_str(&format!(", {{\"{axis}\", at->{axis}}}"));
+        }
+        if staged {
+            indices.push_str(", {\"stage\", stage}");
+        }
+        indices
     }
 
     fn kernel(&self) -> &'a Kernel {
@@ -126,13 +151,12 @@ impl<'a> Body<'a> {
     /// Distances in a tile grid, seen from rows of `rows`: from one 32-row strip to the next, from one tile of it to the next.
     fn strides(&self, window: WindowId, rows: AxisId) -> [String; 2] {
         let axes = self.window_axes(window);
-        let tile = if window_of(self.kernel(), window).layout == WindowLayout::Q8Tiles {
-            "Q8_TILE_STRIDE"
-        } else {
-            "TILE_BYTES"
+        let tile = match window_of(self.kernel(), window).layout {
+            WindowLayout::Tiles(format) => format.stride.to_string(),
+            _ => "TILE_BYTES".to_string(),
         };
         let grid_row = format!("tiles_of({}) * {tile}", self.tile(axes[1]));
-        if axes[0] == rows { [grid_row, tile.to_string()] } else { [tile.to_string(), grid_row] }
+        if axes[0] == rows { [grid_row, tile] } else { [tile, grid_row] }
     }
 
     fn defective_stride(&self, window: WindowId) -> &'static str {

@@ -58,7 +58,8 @@ impl Body<'_> {
         self.code.close();
     }
 
-    pub(super) fn dequantise(&mut self, to: WindowId, from: WindowId) {
+    /// A conversion of packed tiles, strip by strip.
+    pub(super) fn tiles_to_tiles(&mut self, primitive: &str, to: WindowId, from: WindowId) {
         let [rows, cols] = self.window_axes(from);
         let to_axes = self.window_axes(to);
         self.tile_local(cols);
@@ -68,6 +69,7 @@ impl Body<'_> {
         let [strip, tile] = self.strides(to, rows);
         let [from_strip, from_tile] = self.strides(from, rows);
         let defect = self.defective_stride(from);
+        self.code.line(format!("const uint32_t from_tile_stride = {from_tile}{defect};"));
         self.code.line(format!("const uint32_t from_strip_stride = {from_strip};"));
         self.code.line(format!("const uint32_t strip_stride = {strip};"));
         self.code.line(format!("const uint32_t tile_stride = {tile};"));
@@ -76,7 +78,7 @@ impl Body<'_> {
         let (rows, cols) = (self.axis(rows), self.axis(cols));
         self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
         self.code.line(format!(
-            "pf_dequantise_q8(dev, to + strip * strip_stride, tile_stride, from + strip * from_strip_stride, {from_tile}{defect}, tiles_of(at->{cols}_len));"
+            "{primitive}(dev, to + strip * strip_stride, tile_stride, from + strip * from_strip_stride, from_tile_stride, tiles_of(at->{cols}_len));"
         ));
         self.code.close();
     }

@@ -9,7 +9,11 @@ use crate::{
 impl Body<'_> {
     /// `step window` or the like, for traps.
     pub(super) fn label(&self) -> String {
-        format!("{} {}", self.step.kind.keyword(), target(self.kernel(), self.step))
+        let (keyword, target) = (self.step.kind.keyword(), target(self.kernel(), self.step));
+        match self.step.kind {
+            StepKind::Apply { step, .. } => format!("{keyword} {} {target}", self.kernel().steps[step.0].name),
+            _ => format!("{keyword} {target}"),
+        }
     }
 
     /// The step as it was written, and where.
@@ -19,6 +23,9 @@ impl Body<'_> {
         let operand = |o: OperandId, b: [AxisId; 2]| {
             let [rows, cols] = b.map(|a| self.placed.loop_over(a).map_or("", |l| l.name.as_str()));
             format!("{}[{rows}, {cols}]", kernel.operands[o.0].name)
+        };
+        let factor = |directive: &str, vector: Option<OperandId>| {
+            vector.map(|o| format!(" {directive}({})", kernel.operands[o.0].name)).unwrap_or_default()
         };
         let scaled = |on: bool| if on { " scale(row)" } else { "" };
         let text = match self.step.kind {
@@ -32,6 +39,9 @@ impl Body<'_> {
             | StepKind::Dequantise { to, from } => {
                 format!("{} {} <- {}", self.step.kind.keyword(), window(to), window(from))
             }
+            StepKind::Apply { step, to, from } => {
+                format!("apply {} {} <- {}", kernel.steps[step.0].name, window(to), window(from))
+            }
             StepKind::Multiply { to, data, weights, swap } => {
                 if swap {
                     format!("multiply {} <- swap({}, {})", window(to), window(data), window(weights))
@@ -39,14 +49,16 @@ impl Body<'_> {
                     format!("multiply {} <- {} * {}", window(to), window(data), window(weights))
                 }
             }
-            StepKind::UnpackRows { operand: o, block, window: w, accumulate, unscale, guard }
-            | StepKind::UnpackCols { operand: o, block, window: w, accumulate, unscale, guard } => format!(
-                "{} {} {} {}{}{}",
+            StepKind::UnpackRows { operand: o, block, window: w, accumulate, unscale, columns, guard }
+            | StepKind::UnpackCols { operand: o, block, window: w, accumulate, unscale, columns, guard } => format!(
+                "{} {} {} {}{}{}{}{}",
                 self.step.kind.keyword(),
                 operand(o, block),
                 if accumulate { "+=" } else { "=" },
                 window(w),
                 if unscale { " unscale(row)" } else { "" },
+                factor("column_scale", columns.scale),
+                factor("column_bias", columns.bias),
                 guard.map(|g| format!(" guard({g})")).unwrap_or_default()
             ),
         };

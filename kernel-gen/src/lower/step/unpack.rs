@@ -3,7 +3,7 @@
 use super::Body;
 use crate::{
     Defect,
-    ir::{AxisId, OperandId, WindowId},
+    ir::{AxisId, ColumnFactors, OperandId, WindowId},
 };
 
 impl Body<'_> {
@@ -13,8 +13,8 @@ impl Body<'_> {
         operand: OperandId,
         block: [AxisId; 2],
         window: WindowId,
-        accumulate: bool,
-        unscale: bool,
+        [accumulate, unscale]: [bool; 2],
+        columns: ColumnFactors,
     ) {
         let [rows, cols] = block.map(|a| self.axis(a));
         let axes = self.window_axes(window);
@@ -35,6 +35,13 @@ impl Body<'_> {
             "0".to_string()
         };
         self.code.line(format!("const int accumulate = {adds};"));
+        let (variant, factors) = if columns == ColumnFactors::default() {
+            ("", String::new())
+        } else {
+            let scale = self.factor("column_scale", columns.scale, &cols);
+            let bias = self.factor("column_bias", columns.bias, &cols);
+            ("_affine", format!(", {scale}, {bias}"))
+        };
         self.window_local("from", window, true);
         self.code.open(format!("for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"));
         self.code.line(format!("const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"));
@@ -43,8 +50,19 @@ impl Body<'_> {
         ));
         let exponents = if unscale { format!("exponents + at->{rows} + row") } else { "NULL".to_string() };
         self.code.line(format!(
-            "{primitive}(dev, from + row / TILE_EDGE * strip_stride, tile_stride, to, {target}->row_stride, rows, at->{cols}_len, {exponents}, flags + at->{rows} + row, accumulate);"
+            "{primitive}{variant}(dev, from + row / TILE_EDGE * strip_stride, tile_stride, to, {target}->row_stride, rows, at->{cols}_len, {exponents}, flags + at->{rows} + row, accumulate{factors});"
         ));
         self.code.close();
+    }
+
+    /// The block's part of a vector over the columns; NULL if there is none.
+    fn factor(&mut self, local: &'static str, vector: Option<OperandId>, cols: &str) -> &'static str {
+        let Some(OperandId(index)) = vector else {
+            return "NULL";
+        };
+        self.code.line(format!(
+            "const float *{local} = (const float *)in_ddr(&request->operands[{index}], (uint64_t)at->{cols} * 4);"
+        ));
+        local
     }
 }

@@ -1,0 +1,44 @@
+/* Runs the body of one step on every tile of the file `input`; the FP16 tiles go to stdout, a trap to stderr. */
+#include "body.c"
+
+static const struct pf_kernel pf_kernels[] = {{0, "none", NULL}};
+
+#include "model_table.h"
+
+#include <stdio.h>
+
+enum { FROM_ROOM = (INPUT_BYTES + PF_TILE_BYTES - 1) / PF_TILE_BYTES * PF_TILE_BYTES };
+
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+
+int main(void)
+{
+    pf_device *dev = PF_CAT(pf_model_, PF_VARIANT).open(1u << 20, PF_OVERFLOW_EXPONENT31);
+    FILE *input = fopen("input", "rb");
+    if (!dev || !input)
+        return 2;
+    PF_STEP(dev, "none", "step.c", TEXT(STEP));
+#if defined(PF_MODEL_CHECKED)
+    if (setjmp(dev->escape)) {
+        fprintf(stderr, "%s\n", dev->fault);
+        return 1;
+    }
+#endif
+    static uint8_t tile[INPUT_BYTES];
+    uint8_t *from = dev->vtcm, *to = dev->vtcm + FROM_ROOM;
+    while (fread(tile, 1, INPUT_BYTES, input) == INPUT_BYTES) {
+#if defined(PF_MODEL_CHECKED)
+        memset(dev->shadow, PF_NEVER_WRITTEN, FROM_ROOM + PF_TILE_BYTES);
+#endif
+        pf_dma_wait(dev, pf_dma_rows(dev, from, INPUT_BYTES, tile, INPUT_BYTES, INPUT_BYTES, 1));
+        pf_begin_tiles(dev, to, PF_TILE_BYTES, 1);
+        STEP(dev, to, from);
+        pf_check_read(dev, to, PF_TILE_BYTES, 0);
+        if (fwrite(to, 1, PF_TILE_BYTES, stdout) != PF_TILE_BYTES)
+            return 2;
+    }
+    fclose(input);
+    PF_CAT(pf_model_, PF_VARIANT).close(dev);
+    return 0;
+}
