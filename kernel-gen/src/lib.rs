@@ -15,6 +15,8 @@ extern crate self as kernel_gen;
 struct KernelLanguagePage;
 
 mod arch;
+pub mod cost;
+pub mod ddr;
 mod defect;
 mod device;
 mod hash;
