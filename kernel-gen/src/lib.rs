@@ -19,6 +19,7 @@ pub mod cost;
 pub mod ddr;
 mod defect;
 mod device;
+pub mod explain;
 mod hash;
 pub mod ir;
 pub mod library;

@@ -11,6 +11,7 @@ mod walk;
 pub use constants::{Certainty, Constant, Machine};
 pub use counts::{Counts, StepCost};
 pub use predict::{Bound, Prediction, predict};
+pub(crate) use walk::label;
 pub use walk::{Cost, cost};
 
 use crate::{

@@ -1,5 +1,8 @@
 //! The cross-check on the library kernels, and on kernels that are wrong.
 
+mod saved_cases;
+mod silent_bugs;
+
 use kernel_gen::{Kernel, library};
 use verify::CrossCheck;
 
