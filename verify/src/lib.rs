@@ -11,3 +11,8 @@ pub mod row_exponent;
 pub mod strategy;
 
 pub use cross_check::{CrossCheck, CrossCheckError, assert_kernel, replay};
+
+/// The guide's examples compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/kernel-author-guide.md")]
+struct KernelAuthorGuide;

@@ -17,7 +17,7 @@ pub enum Bound {
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Bound::Hmx => "HMX",
             Bound::Hvx => "HVX",
             Bound::Ddr => "DDR",
@@ -38,7 +38,7 @@ pub struct Prediction {
     pub bound: Bound,
     /// HVX and HMX one after the other, as the emitted schedule issues them, DMA beside them.
     pub in_order_seconds: f64,
-    /// All units busy all the time: no schedule of these steps is faster under the constants used.
+    /// All units busy all the time: no order of these steps on one HVX thread is faster under the constants used.
     pub overlapped_seconds: f64,
 }
 

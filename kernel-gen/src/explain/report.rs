@@ -86,7 +86,11 @@ impl Explanation {
         writeln!(f, "  HVX, one thread     {}  ({} packets)", ms(p.hvx_seconds), self.cost.vector_packets)?;
         writeln!(f, "  DDR                 {}", ms(p.ddr_seconds))?;
         writeln!(f, "  in emitted order    {}  (HVX and HMX in turn, DMA beside them)", ms(p.in_order_seconds))?;
-        writeln!(f, "  all units busy      {}  (no order of these steps is faster)", ms(p.overlapped_seconds))?;
+        writeln!(
+            f,
+            "  all units busy      {}  (no order of these steps on one HVX thread is faster)",
+            ms(p.overlapped_seconds)
+        )?;
         writeln!(f, "Constants")?;
         for c in self.machine.constants() {
             writeln!(f, "  {:<29} {:>12} {:<8} {}: {}", c.name, c.value, c.unit, c.certainty, c.source)?;

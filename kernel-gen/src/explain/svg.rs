@@ -49,10 +49,12 @@ pub(super) fn draw(plan: &Plan, map: &VtcmMap) -> String {
             for index in 0..window.stages {
                 let x = LEFT + f64::from(window.offset) * scale + stage * f64::from(index);
                 // The stage a step works on, and the others, which loads of following blocks fill.
-                let mut used = window.uses[row];
-                if index > 0 && matches!(used, Use::Read | Use::Filled) {
-                    used = Use::InFlight;
-                }
+                let used = match window.uses[row] {
+                    Use::Free => Use::Free,
+                    Use::InFlight if index == 0 => Use::Free,
+                    _ if index > 0 => Use::InFlight,
+                    used => used,
+                };
                 let _ = writeln!(
                     out,
                     "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"{:.0}\" fill=\"{}\" stroke=\"white\"/>",
@@ -100,13 +102,14 @@ fn legend(out: &mut String, y: f64) {
         (fill(Use::Free), "free"),
         (INK, "device library"),
     ];
-    for (index, (colour, label)) in entries.into_iter().enumerate() {
-        let x = LEFT + 128.0 * index as f64;
+    let mut x = LEFT;
+    for (colour, label) in entries {
         let _ = writeln!(
             out,
             "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{colour}\" stroke=\"#d5dbe1\"/>"
         );
         text(out, x + 17.0, y + 10.5, "start", label);
+        x += 40.0 + 6.6 * label.len() as f64;
     }
 }
 

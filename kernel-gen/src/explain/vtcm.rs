@@ -17,7 +17,7 @@ pub enum Use {
     Filled,
     /// The step reads it.
     Read,
-    /// A load of a following block may be in flight in another stage.
+    /// The stage worked on is free; loads of following blocks may be in flight in the others.
     InFlight,
 }
 
@@ -91,8 +91,8 @@ fn uses(placed: &[Placed<'_>], window: WindowId) -> Vec<Use> {
             match (writer, last) {
                 (Some(writer), _) if index == writer => Use::Filled,
                 _ if reads(p) => Use::Read,
-                _ if pipelined => Use::InFlight,
                 (Some(writer), Some(last)) if index > writer && index <= last => Use::Held,
+                _ if pipelined => Use::InFlight,
                 _ => Use::Free,
             }
         })

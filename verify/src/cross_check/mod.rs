@@ -131,7 +131,7 @@ impl CrossCheck {
         self.bench.check_layouts()?;
         let strategy = strategy::trials(self.bench.kernel(), self.largest);
         let config =
-            Config { cases: self.cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
+            Config { cases: self.cases, failure_persistence: None, max_shrink_iters: 4000, ..Config::default() };
         let bench = std::cell::RefCell::new(&mut self.bench);
         let result = TestRunner::new(config).run(&strategy, |trial| {
             bench.borrow_mut().run(&trial).map_err(|wrong| TestCaseError::fail(wrong.to_string()))

@@ -1,8 +1,8 @@
 //! Schedule bugs that no rule of the checked model can see: the kernel runs to its end and the numbers are wrong. The
 //! cross-check must find each in a library kernel, and say what differs.
 
-use kernel_gen::ir::{AxisId, AxisRole, Kernel, StepKind};
-use kernel_gen::{Defect, Verified, emit_library, library, verify as check_kernel};
+use kernel_gen::ir::{AxisRole, Kernel, StepKind};
+use kernel_gen::{Verified, emit_library, library, verify as check_kernel};
 use verify::cross_check::Wrong;
 use verify::{CrossCheck, CrossCheckError};
 
@@ -18,7 +18,7 @@ fn found(name: &str, kernel: Verified, c: &str) -> Wrong {
             // The saved case fails alike, and the message says where it is.
             assert!(failure.to_string().contains(path.to_str().unwrap()), "{failure}");
             let Err(CrossCheckError::Wrong(again)) = check.replay(path) else { panic!("{name}: replay passes") };
-            assert_eq!(again.wrong, failure.wrong, "{name}");
+            assert_eq!(again.wrong.to_string(), failure.wrong.to_string(), "{name}");
             failure.wrong
         }
         Err(other) => panic!("{name}: {other}"),
@@ -27,7 +27,13 @@ fn found(name: &str, kernel: Verified, c: &str) -> Wrong {
 }
 
 /// Bugs as an edit of the emitted C: kernel, bug, the text and what it becomes.
-const EDITS: [(&str, &str, &str, &str); 9] = [
+const EDITS: [(&str, &str, &str, &str); 10] = [
+    (
+        "input_grad_f16",
+        "a short last block of rows is left out",
+        "at.m < request->row_end; at.m += mc)",
+        "at.m + mc <= request->row_end || at.m == request->row_begin; at.m += mc)",
+    ),
     (
         "forward_f16",
         "the first block of the contraction adds to what was in memory",
@@ -56,7 +62,7 @@ const EDITS: [(&str, &str, &str, &str); 9] = [
         "input_grad_f16",
         "rows are unscaled by the exponents of the rows before",
         "exponents + at->m + row, flags + at->m + row",
-        "exponents + (at->m + row ? at->m + row - 1 : 1 % rows), flags + at->m + row",
+        "exponents + (at->m + row ? at->m + row - 1 : 0), flags + at->m + row",
     ),
     (
         "forward_f16",
@@ -66,9 +72,9 @@ const EDITS: [(&str, &str, &str, &str); 9] = [
     ),
     (
         "forward_f16",
-        "the stage of the block before is read",
-        "forward_f16_scatter_words_wb(dev, plan, &at, no % 2);",
-        "forward_f16_scatter_words_wb(dev, plan, &at, no ? (no + 1) % 2 : 0);",
+        "a block packs the columns of the first one",
+        "(uint64_t)at->k * 4);\n        pf_pack_rows",
+        "(uint64_t)0 * 4);\n        pf_pack_rows",
     ),
     (
         "input_grad_f16",
@@ -78,9 +84,9 @@ const EDITS: [(&str, &str, &str, &str); 9] = [
     ),
     (
         "input_grad_q8",
-        "tiles of the transposed output are walked along the wrong axis",
-        "const uint32_t out_stride = tiles_of(mc) * TILE_BYTES;",
-        "const uint32_t out_stride = tiles_of(mc) > tiles_of(at->m_len) ? tiles_of(at->m_len) * TILE_BYTES : TILE_BYTES * tiles_of(mc);",
+        "every block of columns is written over the first",
+        "(uint64_t)at->k * 4);\n        pf_unpack_cols",
+        "(uint64_t)0 * 4);\n        pf_unpack_cols",
     ),
 ];
 
@@ -117,17 +123,7 @@ fn bugs_in_emitted_c_are_found() {
 
 const RELEASED: &str = "static void released(pf_device *dev)\n{\n    pf_scatter_release(dev);\n}\n\n";
 
-#[test]
-fn a_token_loop_that_stops_early_leaves_rows_unwritten() {
-    for kernel in library::all() {
-        let verified = check_kernel(&kernel).expect("it is right").with_defect(Defect::ShortLoop(AxisId(0)));
-        let c = emit_library(std::slice::from_ref(&verified));
-        let wrong = found("short token loop", verified, &c);
-        assert!(matches!(wrong, Wrong::Output { .. } | Wrong::Flag { .. }), "{}: {wrong}", kernel.name);
-    }
-}
-
-/// Swaps the axes of the reference: the closure of another product.
+/// The closure of something else than the schedule computes.
 #[test]
 fn a_reference_of_another_product_is_refused() {
     let mut wrong = library::forward_f16();
