@@ -17,6 +17,7 @@ mod bench;
 mod case_file;
 mod error;
 mod judge;
+mod simpler;
 mod strategy;
 mod trial;
 mod tunables;
@@ -38,6 +39,9 @@ pub const CASES: u32 = 256;
 pub const CASES_VARIABLE: &str = "PERMAFROST_CASES";
 /// Folder wrong cases are saved to unless [`CrossCheck::save_to`] says otherwise.
 pub const CASE_FOLDER: &str = "kernel-cases";
+
+/// Cases run to simplify a wrong one further than proptest does.
+const MOST_SIMPLIFICATIONS: u32 = 500;
 
 /// A cross-check of one kernel, ready to run.
 pub struct CrossCheck {
@@ -170,10 +174,32 @@ impl CrossCheck {
         let Err(wrong) = self.bench.run(&trial) else {
             return CrossCheckError::Aborted(format!("{trial} was wrong once and right when run again"));
         };
+        let (trial, wrong) = self.simplify(trial, wrong);
         let kernel = self.bench.kernel().kernel().name.clone();
         let case = CaseFile { kernel: kernel.clone(), trial: trial.clone(), wrong: wrong.to_string() };
         let saved = Some(case.save(&self.folder));
         let plan = self.bench.plan_text(&trial);
         CrossCheckError::Wrong(Box::new(Failure { kernel, trial, plan, wrong, saved }))
+    }
+
+    /// The simplest case found that is wrong in the same way.
+    fn simplify(&mut self, mut trial: Trial, mut wrong: Wrong) -> (Trial, Wrong) {
+        let mut runs = 0;
+        'again: loop {
+            for case in simpler::simpler(self.bench.kernel(), &trial) {
+                runs += 1;
+                if runs > MOST_SIMPLIFICATIONS {
+                    break 'again;
+                }
+                if let Err(other) = self.bench.run(&case)
+                    && std::mem::discriminant(&other) == std::mem::discriminant(&wrong)
+                {
+                    (trial, wrong) = (case, other);
+                    continue 'again;
+                }
+            }
+            break;
+        }
+        (trial, wrong)
     }
 }
