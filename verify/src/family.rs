@@ -36,7 +36,7 @@ impl RowFamily {
             .map(|i| match self {
                 RowFamily::Uniform => random.signed() * top,
                 RowFamily::Zero => 0.0,
-                RowFamily::Denormal => f32::from_bits(random.next() as u32 & 0x807f_ffff),
+                RowFamily::Denormal => f32::from_bits(random.bits() as u32 & 0x807f_ffff),
                 RowFamily::OneHuge if i == huge => top * 1024.0,
                 RowFamily::OneHuge => random.signed() * top * 2f32.powi(-10),
                 RowFamily::SmallIntegers => (random.signed() * 8.0).round(),
@@ -56,7 +56,7 @@ impl Random {
     }
 
     /// 64 random bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -66,11 +66,11 @@ impl Random {
 
     /// Uniform in [-1, 1).
     pub fn signed(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u32 << 23) as f32 - 1.0
+        (self.bits() >> 40) as f32 / (1u32 << 23) as f32 - 1.0
     }
 
     /// Uniform in 0..n.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.bits() % n as u64) as usize
     }
 }

@@ -118,11 +118,15 @@ impl fmt::Display for Wrong {
         match self {
             Wrong::Plan(text) => write!(f, "no plan: {text}"),
             Wrong::Device(text) => f.write_str(text),
-            Wrong::Output { row, column, got, expected, bound, outside, compared } => write!(
-                f,
-                "row {row}, column {column}: got {got:e}, the reference says {expected:e} ± {bound:.2e} ({outside} of \
-                 {compared} outputs are outside their tolerance)"
-            ),
+            Wrong::Output { row, column, got, expected, bound, outside, compared } => {
+                write!(f, "row {row}, column {column}: got {got:e}, the reference says ")?;
+                if *bound == 0.0 {
+                    write!(f, "exactly {expected:e}")?;
+                } else {
+                    write!(f, "{expected:e} ± {bound:.2e}")?;
+                }
+                write!(f, " ({outside} of {compared} outputs are outside their tolerance)")
+            }
             Wrong::Flag { row, flagged: true, largest_partial } => write!(
                 f,
                 "row {row} is flagged for retry, but its largest partial sum is {largest_partial:.0}: only what is not \

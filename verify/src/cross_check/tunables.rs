@@ -20,22 +20,22 @@ pub(super) fn values(tunable: &Tunable, largest: u32) -> Vec<u32> {
 }
 
 /// The plan of a case.
-pub(super) fn plan(kernel: &Verified, trial: &Trial) -> Result<Plan, PlanError> {
+pub(super) fn plan(kernel: &Verified, trial: &Trial) -> Result<Plan, Box<PlanError>> {
     let mut axes: Vec<u32> = trial.extents.iter().map(|&e| e as u32).collect();
     if let Some(tokens) = axes.first_mut() {
         *tokens += trial.spare_rows as u32;
     }
     let mut tiles = match &trial.tiles {
-        Tiles::Planned { vtcm_bytes } => return plan::solve(kernel, trial.arch(), &axes, *vtcm_bytes),
+        Tiles::Planned { vtcm_bytes } => return Ok(plan::solve(kernel, trial.arch(), &axes, *vtcm_bytes)?),
         Tiles::Given(tiles) => tiles.clone(),
     };
     loop {
         match Plan::with_tunables(kernel, trial.arch(), &axes, VTCM_BYTES, &tiles) {
             Err(PlanError::Capacity { .. }) => {}
-            other => return other,
+            other => return Ok(other?),
         }
         if !reduce(kernel, &mut tiles) {
-            return plan::solve(kernel, trial.arch(), &axes, VTCM_BYTES);
+            return Ok(plan::solve(kernel, trial.arch(), &axes, VTCM_BYTES)?);
         }
     }
 }
