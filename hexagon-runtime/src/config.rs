@@ -16,7 +16,7 @@ pub enum DeviceKind {
 }
 
 /// What the functional model writes where an HMX result does not fit FP16; the sources disagree about the chip.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Overflow {
     /// One more binade (exponent 31), then ±0x7FFF.
     #[default]

@@ -15,8 +15,11 @@ extern crate self as kernel_gen;
 struct KernelLanguagePage;
 
 mod arch;
+pub mod cost;
+pub mod ddr;
 mod defect;
 mod device;
+pub mod explain;
 mod hash;
 pub mod ir;
 pub mod library;

@@ -28,9 +28,17 @@ impl Compiled {
     /// # Errors
     /// [`CompileError`].
     pub fn new(kernels: &[Verified], checked: bool) -> Result<Compiled, CompileError> {
+        Compiled::from_c(&kernel_gen::emit_library(kernels), checked)
+    }
+
+    /// Compiles the text of an emitted library, for tests that alter it.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    pub fn from_c(library: &str, checked: bool) -> Result<Compiled, CompileError> {
         let compiled = Compiled { folder: tempfile::tempdir()? };
         let folder = compiled.folder.path();
-        fs::write(folder.join("kernels.h"), kernel_gen::emit_library(kernels))?;
+        fs::write(folder.join("kernels.h"), library)?;
         fs::write(
             folder.join("unit.c"),
             "#include \"device.h\"\n#include \"kernels.h\"\n#include \"model_table.h\"\n",

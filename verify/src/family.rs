@@ -1,7 +1,7 @@
 //! Families of input rows and weights that have broken matmul kernels, made from a seed.
 
 /// How a token row is filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum RowFamily {
     /// Uniform in ±2^magnitude.
     Uniform,

@@ -3,8 +3,16 @@
 //! Nothing here is product code: the references are written for reading, in f64, and share no line with what they check.
 
 pub mod compiled;
+pub mod cross_check;
 pub mod effective;
 pub mod family;
 pub mod product;
 pub mod row_exponent;
 pub mod strategy;
+
+pub use cross_check::{CrossCheck, CrossCheckError, assert_kernel, replay};
+
+/// The guide's examples compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/kernel-author-guide.md")]
+struct KernelAuthorGuide;

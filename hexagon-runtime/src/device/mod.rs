@@ -1,10 +1,12 @@
 //! Devices: today the in-process functional model in all its compiled variants.
 
+mod call;
 mod loaded;
 mod model;
 mod pool;
 mod product;
 
+pub use call::{Call, DdrOperand};
 pub use loaded::LoadedModel;
 pub use model::{Counts, DeviceFault, Variant};
 pub use pool::ModelPool;

@@ -1,10 +1,11 @@
 //! Several modelled devices on persistent host threads; one request is split by token rows.
 
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use super::model::Model;
-use super::{Counts, DeviceFault, Product, Variant};
+use super::{Call, Counts, DeviceFault, Product, Variant};
 use crate::config::Overflow;
 use crate::{RuntimeError, abi};
 
@@ -60,6 +61,20 @@ impl ModelPool {
     /// What the device says; the output rows are then unspecified.
     pub fn run(&mut self, mut product: Product<'_>) -> Result<(), DeviceFault> {
         let request = product.request()?;
+        self.share(&product.plan.0, request)
+    }
+
+    /// Computes token rows `rows` of any kernel the devices know.
+    ///
+    /// # Errors
+    /// What the device says; the output rows are then unspecified.
+    pub fn call(&mut self, call: &mut Call, rows: Range<u32>) -> Result<(), DeviceFault> {
+        let request = call.request(rows)?;
+        self.share(&call.plan(), request)
+    }
+
+    /// Gives every worker its rows and waits for all of them: the addresses in `request` stay borrowed by the caller.
+    fn share(&mut self, plan: &abi::pf_plan, request: abi::pf_request) -> Result<(), DeviceFault> {
         let (begin, end) = (request.row_begin, request.row_end);
         let strips = (end - begin).div_ceil(STRIP_ROWS);
         let share = strips.div_ceil(self.workers.len() as u32).max(1) * STRIP_ROWS;
@@ -71,8 +86,7 @@ impl ModelPool {
                 break;
             }
             let last = end.min(first + share);
-            let task =
-                Task { plan: product.plan.0, request: abi::pf_request { row_begin: first, row_end: last, ..request } };
+            let task = Task { plan: *plan, request: abi::pf_request { row_begin: first, row_end: last, ..request } };
             if !worker.send(task) {
                 result = Err(lost());
                 break;
@@ -80,7 +94,7 @@ impl ModelPool {
             busy += 1;
             first = last;
         }
-        // Every share is waited for, also after an error: `product` keeps the request's addresses borrowed until then.
+        // Every share is waited for, also after an error: the caller keeps the request's addresses borrowed until then.
         for worker in &mut self.workers[..busy] {
             match worker.done.recv() {
                 Ok(done) => {
@@ -113,8 +127,8 @@ impl Worker {
         let (answers, done) = channel();
         let run = move || {
             for task in todo {
-                // SAFETY: `ModelPool::run` built the request from live borrows after checking their lengths, keeps them
-                // until every share is answered, and gives each worker rows of its own.
+                // SAFETY: `ModelPool::run` and `call` built the request from live borrows after checking their lengths,
+                // keep them until every share is answered, and give each worker rows of its own.
                 let result = unsafe { model.run(&task.plan, &task.request) };
                 if answers.send(Done { result, counts: model.counts() }).is_err() {
                     return;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use hexagon_runtime::RuntimeError;
 
+use super::kernel::KernelError;
 use crate::adapter::AdapterError;
 use crate::architecture::ArchitectureError;
 use crate::data::DataError;
@@ -65,6 +66,8 @@ pub(super) enum CliError {
     Eval(#[from] EvalError),
     #[error(transparent)]
     Fetch(#[from] FetchError),
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]

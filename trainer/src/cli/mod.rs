@@ -7,6 +7,7 @@ mod error;
 mod eval;
 mod fetch;
 mod interrupt;
+mod kernel;
 mod log;
 mod plan;
 mod progress;
@@ -36,6 +37,8 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Fetch the demo's model into the cache folder and print its path.
     Fetch(fetch::FetchArgs),
+    /// Author, check, explain and run the kernels of the NPU.
+    Kernel(kernel::KernelArgs),
     /// Print where each frozen projection will run, and with which tiles.
     Plan(plan::PlanArgs),
 }
@@ -49,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Train(args) => args.run(),
         Command::Eval(args) => args.run(),
         Command::Fetch(args) => args.run(),
+        Command::Kernel(args) => args.run().map_err(error::CliError::from),
         Command::Plan(args) => args.run(),
     };
     match result {

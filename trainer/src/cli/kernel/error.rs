@@ -1,0 +1,105 @@
+//! What a kernel command can end with.
+
+use std::io;
+use std::path::PathBuf;
+
+use hexagon_runtime::RuntimeError;
+use hexagon_runtime::device::DeviceFault;
+use kernel_gen::PlanError;
+use kernel_gen::ddr::UnknownLayout;
+use kernel_gen::ir::ReferenceError;
+
+/// A kernel command that could not do its work, or found something wrong.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::cli) enum KernelError {
+    /// No such kernel.
+    #[error("there is no library kernel `{name}`: take one of {known}")]
+    Unknown {
+        /// Name given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A kernel that breaks rules.
+    #[error("kernel `{kernel}` breaks rules:\n{diagnostics}")]
+    Rules {
+        /// Kernel.
+        kernel: String,
+        /// What the verifier says.
+        diagnostics: String,
+    },
+    /// A `--tiles` entry that names nothing.
+    #[error("kernel `{kernel}` has no tunable `{tunable}`: take {known}, as in --tiles {known}")]
+    Tunable {
+        /// Kernel.
+        kernel: String,
+        /// Name given.
+        tunable: String,
+        /// `name=value` of the plan.
+        known: String,
+    },
+    /// A name a kernel cannot have.
+    #[error(
+        "`{name}` cannot name a kernel: take lower-case letters, digits and _, a letter first, no Rust or C keyword"
+    )]
+    Name {
+        /// Name given.
+        name: String,
+    },
+    /// The folder of a new crate is not empty.
+    #[error("{} is there already: name a new folder, or remove it", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// No Permafrost sources for a new crate to depend on.
+    #[error("{} holds no kernel-gen and verify: give the folder of the Permafrost sources with --permafrost", path.display())]
+    Sources {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Results outside the tolerance.
+    #[error("kernel `{kernel}`: {outside} of {compared} outputs compared are outside the tolerance")]
+    Wrong {
+        /// Kernel.
+        kernel: String,
+        /// Outputs outside.
+        outside: usize,
+        /// Outputs compared.
+        compared: usize,
+    },
+    /// The device stopped.
+    #[error("{fault}")]
+    Device {
+        /// Why.
+        fault: DeviceFault,
+    },
+    /// A file that cannot be read or written.
+    #[error("{}: {source}. Check the path, its permissions and the free space", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    #[error(transparent)]
+    Layout(#[from] UnknownLayout),
+    #[error(transparent)]
+    Plan(Box<PlanError>),
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+}
+
+impl From<DeviceFault> for KernelError {
+    fn from(fault: DeviceFault) -> KernelError {
+        KernelError::Device { fault }
+    }
+}
+
+impl From<PlanError> for KernelError {
+    fn from(error: PlanError) -> KernelError {
+        KernelError::Plan(Box::new(error))
+    }
+}

@@ -1,0 +1,78 @@
+//! `permafrost kernel list`
+
+use clap::Args;
+use kernel_gen::ir::{Candidates, Kernel, Tunable};
+use kernel_gen::library;
+use serde_json::{Value, json};
+
+use super::{KernelError, json};
+
+/// Flags of `permafrost kernel list`.
+#[derive(Args, Debug)]
+pub(super) struct ListArgs {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ListArgs {
+    /// Prints the kernels.
+    pub fn run(self) -> Result<(), KernelError> {
+        let kernels = library::all();
+        if self.json {
+            json::print(&kernels.iter().map(describe).collect());
+            return Ok(());
+        }
+        for kernel in &kernels {
+            println!("{:<16} {}", kernel.name, kernel.doc.first().map_or("", |line| line.trim()));
+            println!("  axes     {}", join(kernel.axes.iter().map(|a| format!("{} ({:?})", a.name, a.role))));
+            println!("  operands {}", join((0..kernel.operands.len()).map(|index| operand(kernel, index))));
+            println!("  tunables {}", join(kernel.tunables.iter().map(tunable)));
+            println!("  windows  {}", join((0..kernel.windows.len()).map(|index| window(kernel, index))));
+            println!("  source   {}", kernel.source);
+        }
+        Ok(())
+    }
+}
+
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn operand(kernel: &Kernel, index: usize) -> String {
+    let operand = &kernel.operands[index];
+    let [rows, cols] = operand.axes.map(|a| kernel.axes[a.0].name.as_str());
+    format!("{}[{rows}, {cols}] {:?} {:?}", operand.name, operand.element, operand.layout)
+}
+
+fn tunable(tunable: &Tunable) -> String {
+    match &tunable.candidates {
+        Candidates::List(values) => format!("{} in {values:?}", tunable.name),
+        Candidates::Range { min, max } => {
+            format!("{} in {min}..={max} by {}", tunable.name, tunable.granule())
+        }
+    }
+}
+
+fn window(kernel: &Kernel, index: usize) -> String {
+    let window = &kernel.windows[index];
+    let [rows, cols] = window.extents.map(|t| kernel.tunables[t.0].name.as_str());
+    let stages = if window.stages > 1 { format!(" ×{}", window.stages) } else { String::new() };
+    format!("{} {}[{rows}, {cols}]{stages}", window.name, window.layout.keyword())
+}
+
+fn describe(kernel: &Kernel) -> Value {
+    json!({
+        "name": kernel.name,
+        "doc": kernel.doc.iter().map(|line| line.trim()).collect::<Vec<_>>(),
+        "id": kernel.id(),
+        "source": kernel.source.to_string(),
+        "axes": kernel.axes.iter().map(|a| json!({ "name": a.name, "role": format!("{:?}", a.role) })).collect::<Vec<_>>(),
+        "operands": kernel.operands.iter().map(|o| json!({
+            "name": o.name, "role": format!("{:?}", o.role), "element": format!("{:?}", o.element),
+            "layout": format!("{:?}", o.layout), "axes": o.axes.map(|a| kernel.axes[a.0].name.clone()),
+        })).collect::<Vec<_>>(),
+        "tunables": kernel.tunables.iter().map(tunable).collect::<Vec<_>>(),
+        "windows": (0..kernel.windows.len()).map(|index| window(kernel, index)).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,58 @@
+//! `permafrost kernel …`: what a kernel author asks of the library kernels, one file per command.
+
+mod author;
+mod check;
+mod diff;
+mod emit;
+mod error;
+mod explain;
+mod json;
+mod list;
+mod operand_data;
+mod run;
+mod selection;
+
+use clap::{Args, Subcommand};
+
+pub(super) use error::KernelError;
+
+/// `permafrost kernel`
+#[derive(Args, Debug)]
+pub(super) struct KernelArgs {
+    #[command(subcommand)]
+    command: KernelCommand,
+}
+
+/// The commands under it.
+#[derive(Debug, Subcommand)]
+enum KernelCommand {
+    /// List the library kernels: axes, operands, tile sizes, windows.
+    List(list::ListArgs),
+    /// Verify every library kernel and plan it for both architectures.
+    Check(check::CheckArgs),
+    /// Write the C project of one kernel or all of them.
+    Emit(emit::EmitArgs),
+    /// Show loops, VTCM, counts and predicted bound of a kernel for a shape.
+    Explain(explain::ExplainArgs),
+    /// Run a kernel on the functional model and compare it with its reference.
+    Run(run::RunArgs),
+    /// Compare two tile choices or two kernels: plan, counts, emitted C.
+    Diff(diff::DiffArgs),
+    /// Write a crate with a kernel of your own and its test.
+    New(author::NewArgs),
+}
+
+impl KernelArgs {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), KernelError> {
+        match self.command {
+            KernelCommand::List(args) => args.run(),
+            KernelCommand::Check(args) => args.run(),
+            KernelCommand::Emit(args) => args.run(),
+            KernelCommand::Explain(args) => args.run(),
+            KernelCommand::Run(args) => args.run(),
+            KernelCommand::Diff(args) => args.run(),
+            KernelCommand::New(args) => args.run(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which kernel, shape, architecture and tile sizes a command is about.
+
+use clap::{Args, ValueEnum};
+use kernel_gen::{Arch, Plan, Verified, library, plan};
+
+use super::KernelError;
+
+/// A generation of the Hexagon NPU.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum Generation {
+    /// Snapdragon 8 Elite.
+    #[default]
+    V79,
+    /// Snapdragon 8 Elite Gen 5.
+    V81,
+}
+
+impl From<Generation> for Arch {
+    fn from(generation: Generation) -> Arch {
+        match generation {
+            Generation::V79 => Arch::V79,
+            Generation::V81 => Arch::V81,
+        }
+    }
+}
+
+/// Extents in declaration order.
+#[derive(Clone, Debug)]
+pub(super) struct Shape(pub Vec<u32>);
+
+impl std::str::FromStr for Shape {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shape, String> {
+        let extents: Result<Vec<u32>, _> = text.split(['x', '×']).map(|part| part.trim().parse()).collect();
+        extents.map(Shape).map_err(|_| format!("`{text}` is no shape: write one extent per axis, as in 512x2560x9728"))
+    }
+}
+
+/// One tile size.
+#[derive(Clone, Debug)]
+pub(super) struct Tile {
+    name: String,
+    value: u32,
+}
+
+impl std::str::FromStr for Tile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Tile, String> {
+        let entry = text.split_once('=').and_then(|(name, value)| Some((name.trim(), value.trim().parse().ok()?)));
+        match entry {
+            Some((name, value)) => Ok(Tile { name: name.to_owned(), value }),
+            None => Err(format!("`{text}` is no tile size: write NAME=VALUE, as in mc=512")),
+        }
+    }
+}
+
+/// Shape and plan flags.
+#[derive(Args, Debug)]
+pub(super) struct PlanArgs {
+    /// Extents of the kernel's axes in declaration order, tokens first: MxNxK.
+    #[arg(long)]
+    pub shape: Shape,
+    /// NPU generation to plan for.
+    #[arg(long, value_enum, default_value_t)]
+    pub arch: Generation,
+    /// VTCM to plan in, in bytes; all the phone parts have if not given.
+    #[arg(long)]
+    pub vtcm: Option<u32>,
+}
+
+impl PlanArgs {
+    /// The planner's plan, with the tile sizes in `tiles` in place of its own.
+    pub fn plan(&self, kernel: &Verified, tiles: &[Tile]) -> Result<Plan, KernelError> {
+        let arch = Arch::from(self.arch);
+        let vtcm = self.vtcm.unwrap_or(arch.vtcm_bytes());
+        let plan = plan::solve(kernel, arch, &self.shape.0, vtcm)?;
+        if tiles.is_empty() {
+            return Ok(plan);
+        }
+        let mut values: Vec<u32> = plan.tunables.iter().map(|t| t.value).collect();
+        for tile in tiles {
+            let Some(index) = plan.tunables.iter().position(|t| t.name == tile.name) else {
+                let known: Vec<String> = plan.tunables.iter().map(|t| format!("{}={}", t.name, t.value)).collect();
+                return Err(KernelError::Tunable {
+                    kernel: plan.kernel,
+                    tunable: tile.name.clone(),
+                    known: known.join(","),
+                });
+            };
+            values[index] = tile.value;
+        }
+        Ok(Plan::with_tunables(kernel, arch, &self.shape.0, vtcm, &values)?)
+    }
+}
+
+/// The library kernel called `name`, verified.
+pub(super) fn kernel(name: &str) -> Result<Verified, KernelError> {
+    let kernels = library::all();
+    match kernels.iter().find(|kernel| kernel.name == name) {
+        Some(kernel) => verified(kernel),
+        None => Err(KernelError::Unknown {
+            name: name.to_owned(),
+            known: kernels.iter().map(|k| k.name.as_str()).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// `kernel`, verified.
+pub(super) fn verified(kernel: &kernel_gen::Kernel) -> Result<Verified, KernelError> {
+    kernel_gen::verify(kernel).map_err(|diagnostics| KernelError::Rules {
+        kernel: kernel.name.clone(),
+        diagnostics: diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+    })
+}

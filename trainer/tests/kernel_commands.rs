@@ -1,0 +1,144 @@
+//! `permafrost kernel …` as a kernel author types it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn permafrost(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_permafrost")).arg("kernel").args(arguments).output().unwrap()
+}
+
+fn succeeds(arguments: &[&str]) -> String {
+    let output = permafrost(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let text = succeeds(&[arguments, &["--json"]].concat());
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}\n{text}"))
+}
+
+fn fails(arguments: &[&str]) -> String {
+    let output = permafrost(arguments);
+    assert!(!output.status.success(), "{arguments:?} passed");
+    // The report breaks lines at the width of a terminal.
+    let text = String::from_utf8(output.stderr).unwrap();
+    text.split(|c: char| c.is_whitespace() || c == '│').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn list_and_check_know_every_library_kernel() {
+    let listed = json(&["list"]);
+    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|kernel| kernel["name"].as_str().unwrap()).collect();
+    for kernel in kernel_gen::library::all() {
+        assert!(names.contains(&kernel.name.as_str()), "{names:?}");
+        assert!(succeeds(&["list"]).contains(&kernel.name));
+    }
+    let checked = json(&["check"]);
+    assert_eq!(checked["plans"].as_array().unwrap().len(), 6 * names.len());
+    assert!(succeeds(&["check"]).contains("break no rule"));
+}
+
+#[test]
+fn explain_gives_positions_map_counts_and_bound() {
+    let arguments = ["explain", "input_grad_q8", "--shape", "3431x2560x9728", "--arch", "v79"];
+    let text = succeeds(&arguments);
+    for part in
+        ["input_grad_q8.rs:", "in step", "Counts (exact)", "Prediction, not a measurement", "Bound by", "inferred"]
+    {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    let value = json(&arguments);
+    let bound = value["prediction"]["bound"].as_str().unwrap();
+    assert!(text.contains(&format!("Bound by {bound}")));
+    // Every weight tile is multiplied with every token tile once.
+    let tiles = 3431u64.div_ceil(32) * 2560 / 32 * 9728 / 32;
+    assert_eq!(value["cost"]["total"]["tiles"].as_u64(), Some(tiles));
+
+    let folder = tempfile::tempdir().unwrap();
+    let svg = folder.path().join("map.svg");
+    succeeds(&[&arguments[..], &["--svg", svg.to_str().unwrap()]].concat());
+    let svg = std::fs::read_to_string(svg).unwrap();
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("dequantise wa"));
+}
+
+#[test]
+fn run_compares_with_the_reference_on_both_models() {
+    for kernel in kernel_gen::library::all() {
+        let arguments =
+            ["run", kernel.name.as_str(), "--shape", "70x100x130", "--seed", "3", "--tiles", "mc=32,nc=32,kc=64"];
+        let fast = json(&arguments);
+        let checked = json(&[&arguments[..], &["--checked"]].concat());
+        assert_eq!(fast["outside"], 0);
+        assert!(fast["compared"].as_u64().unwrap() >= 70 * 100);
+        assert_eq!((&fast["histogram"], &fast["largest_error"]), (&checked["histogram"], &checked["largest_error"]));
+        assert!(succeeds(&arguments).contains("error in parts of the tolerance"));
+    }
+}
+
+#[test]
+fn diff_shows_plans_counts_and_c() {
+    let shape = ["--shape", "512x640x640"];
+    let tiles = succeeds(&[&["diff", "forward_q8"], &shape[..], &["--other-tiles", "mc=32"]].concat());
+    assert!(tiles.contains("The emitted C is the same") && tiles.contains("mc=32") && tiles.contains('%'), "{tiles}");
+    let kernels = json(&[&["diff", "forward_f16", "forward_q8"], &shape[..]].concat());
+    assert!(
+        kernels["c"].as_str().unwrap().contains("+    pf_dequantise_q8")
+            || kernels["c"].as_str().unwrap().contains("pf_dequantise_q8")
+    );
+}
+
+#[test]
+fn emitted_folder_compiles_as_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("c");
+    succeeds(&["emit", "--arch", "v81", "--out", out.to_str().unwrap()]);
+    succeeds(&["emit", "forward_q8", "--arch", "v79", "--out", out.to_str().unwrap()]);
+    assert!(out.join("forward_q8.c").is_file());
+    let build = std::fs::read_to_string(out.join("BUILD.md")).unwrap();
+    assert!(build.contains("-mv79"), "{build}");
+    let gcc = Command::new("gcc")
+        .args(["-std=c11", "-O1", "-ffp-contract=off", "-fno-math-errno", "-DPF_MODEL_CHECKED", "-I", "device"])
+        .args(["-c", "permafrost_kernels.c", "-o", "kernels.o"])
+        .current_dir(&out)
+        .output()
+        .expect("gcc is installed");
+    assert!(gcc.status.success(), "{}", String::from_utf8_lossy(&gcc.stderr));
+}
+
+#[test]
+fn new_writes_a_crate_and_refuses_what_would_not_build() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("fused");
+    succeeds(&["new", "fused", "--out", out.to_str().unwrap()]);
+    let read = |file: &str| std::fs::read_to_string(out.join(file)).unwrap();
+    assert!(read("src/lib.rs").contains("pub kernel fused {"));
+    assert!(read("tests/cross_check.rs").contains("verify::assert_kernel(&fused())"));
+    let manifest = read("Cargo.toml");
+    let path = manifest.lines().find_map(|line| line.strip_prefix("kernel-gen = { path = \"")).unwrap();
+    assert!(Path::new(path.split('"').next().unwrap()).join("Cargo.toml").is_file(), "{manifest}");
+
+    assert!(fails(&["new", "fused", "--out", out.to_str().unwrap()]).contains("is there already"));
+    let other = folder.path().join("other");
+    for name in ["Fused", "9fused", "fn", "a-b", ""] {
+        assert!(fails(&["new", name, "--out", other.to_str().unwrap()]).contains("cannot name a kernel"), "{name}");
+    }
+    let nowhere = ["new", "a", "--out", other.to_str().unwrap(), "--permafrost", folder.path().to_str().unwrap()];
+    assert!(fails(&nowhere).contains("holds no kernel-gen"));
+    assert!(!other.exists());
+}
+
+#[test]
+fn mistakes_are_answered_with_what_to_do() {
+    assert!(fails(&["explain", "forward", "--shape", "1x1x1"]).contains("take one of forward_f16"));
+    assert!(fails(&["explain", "forward_q8", "--shape", "12"]).contains("3 axes"));
+    assert!(fails(&["explain", "forward_q8", "--shape", "ax2"]).contains("512x2560x9728"));
+    assert!(fails(&["explain", "forward_q8", "--shape", "0x2x2"]).contains("must lie in 1..="));
+    let shape = ["explain", "forward_q8", "--shape", "64x64x64", "--tiles"];
+    assert!(fails(&[&shape[..], &["mc"]].concat()).contains("NAME=VALUE"));
+    assert!(fails(&[&shape[..], &["qc=32"]].concat()).contains("no tunable `qc`"));
+    assert!(fails(&[&shape[..], &["mc=33"]].concat()).contains("a multiple of 32"));
+    assert!(fails(&["explain", "forward_q8", "--shape", "64x64x64", "--vtcm", "4096"]).contains("grants 4096 B"));
+}

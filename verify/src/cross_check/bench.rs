@@ -1,0 +1,280 @@
+//! Runs cases of one kernel on both models.
+
+use std::ops::Range;
+
+use hexagon_runtime::Overflow;
+use hexagon_runtime::device::{Call, DdrOperand, LoadedModel, ModelPool, Variant};
+use kernel_gen::ddr::{DdrImage, DdrLayouts};
+use kernel_gen::ir::{Element, OperandLayout, OperandRole, Statement, StepKind};
+use kernel_gen::{Plan, Verified, cost};
+
+use super::judge::{Judge, must_flag};
+use super::tunables::{self, VTCM_BYTES};
+use super::{CrossCheckError, Trial, Wrong};
+use crate::compiled::Compiled;
+use crate::row_exponent::row_exponent;
+
+/// Threads of the fast model: the split of a request over workers must not change a bit.
+const FAST_THREADS: usize = 3;
+/// A row is sent again at most so often, each time with a further 2^-8.
+const RETRIES: usize = 3;
+/// What output memory holds before a run: NaN, if read as f32.
+const UNTOUCHED: u8 = 0xff;
+
+/// A compiled kernel and its open models.
+pub(super) struct Bench {
+    kernel: Verified,
+    pub(super) layouts: DdrLayouts,
+    scaled: bool,
+    /// Checked and fast model per overflow behaviour.
+    pools: Vec<(Overflow, ModelPool, ModelPool)>,
+    // Loaded from these files.
+    _compiled: [Compiled; 2],
+}
+
+impl Bench {
+    pub fn new(kernel: Verified, library: &str) -> Result<Bench, CrossCheckError> {
+        let compiled = [Compiled::from_c(library, true)?, Compiled::from_c(library, false)?];
+        let checked = Variant::Loaded(LoadedModel::open(&compiled[0].path())?);
+        let fast = Variant::Loaded(LoadedModel::open(&compiled[1].path())?);
+        let pools = Overflow::ALL
+            .into_iter()
+            .map(|overflow| {
+                let checked = ModelPool::open(checked, 1, VTCM_BYTES, overflow)?;
+                Ok((overflow, checked, ModelPool::open(fast, FAST_THREADS, VTCM_BYTES, overflow)?))
+            })
+            .collect::<Result<_, CrossCheckError>>()?;
+        let scaled = scales_rows(&kernel.kernel().schedule);
+        Ok(Bench { kernel, layouts: DdrLayouts::standard(), scaled, pools, _compiled: compiled })
+    }
+
+    pub fn kernel(&self) -> &Verified {
+        &self.kernel
+    }
+
+    /// Whether every operand can be laid out, and every output read back.
+    pub fn check_layouts(&self) -> Result<(), CrossCheckError> {
+        for operand in &self.kernel.kernel().operands {
+            self.layouts.of(operand)?;
+            let rows_of_floats = operand.layout == OperandLayout::RowMajor && operand.element == Element::F32;
+            if operand.role == OperandRole::Output && !rows_of_floats {
+                return Err(CrossCheckError::Aborted(format!(
+                    "output `{}` is not row-major f32, which is all a cross-check can read back",
+                    operand.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan of a case, or why there is none.
+    pub fn plan_text(&self, trial: &Trial) -> String {
+        match tunables::plan(&self.kernel, trial) {
+            Ok(plan) => plan.to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Runs one case.
+    pub fn run(&mut self, trial: &Trial) -> Result<(), Wrong> {
+        let plan = tunables::plan(&self.kernel, trial).map_err(|error| Wrong::Plan(error.to_string()))?;
+        let images = self.images(trial)?;
+        let kernel = self.kernel.kernel();
+        let tile = cost::tile_of(&self.kernel, cost::contraction_axis(&self.kernel));
+        let tile = tile.and_then(|t| plan.tunables.get(t.0)).map_or(usize::MAX, |t| t.value as usize);
+        let effective = images.iter().zip(&kernel.operands).map(|(image, operand)| {
+            if operand.role == OperandRole::Output { Vec::new() } else { image.effective.clone() }
+        });
+        let judge = Judge::new(&self.kernel, trial, tile, effective.collect());
+        let mut exponents = self.exponents(trial, &images);
+        let call = || call(&plan, trial, &images);
+        let (mut checked_call, mut fast_call) = (call()?, call()?);
+        let (_, checked, fast) = match self.pools.iter_mut().find(|(overflow, ..)| *overflow == trial.overflow) {
+            Some(pools) => pools,
+            None => return Err(Wrong::Device("no model for this overflow behaviour".into())),
+        };
+
+        let outputs = Outputs::of(kernel, trial, &images);
+        let mut pending: Vec<usize> = trial.rows().collect();
+        let mut answered: Vec<Option<Vec<u8>>> = vec![None; trial.extents[0]];
+        for _ in 0..=RETRIES {
+            for (pool, call) in [(&mut *checked, &mut checked_call), (&mut *fast, &mut fast_call)] {
+                call.exponents_mut().copy_from_slice(&exponents);
+                outputs.clear(call);
+                let Range { start, end } = trial.rows();
+                pool.call(call, start as u32..end as u32).map_err(|fault| Wrong::Device(fault.to_string()))?;
+                outputs.check_untouched(call)?;
+            }
+            let flagged: Vec<usize> = trial.rows().filter(|&row| checked_call.flags()[row] != 0).collect();
+            judge_rows(&judge, &outputs, &checked_call, &pending, &exponents)?;
+            for row in trial.rows().filter(|row| !flagged.contains(row)) {
+                outputs.same_bits(row, &checked_call, &fast_call)?;
+                let bytes = outputs.row_bytes(row, &checked_call);
+                if answered[row].get_or_insert_with(|| bytes.clone()) != &bytes {
+                    return Err(Wrong::Unstable { row });
+                }
+            }
+            if flagged.is_empty() || !self.scaled {
+                return Ok(());
+            }
+            for &row in &flagged {
+                exponents[row] = (exponents[row] - 8).max(-126);
+            }
+            pending = flagged;
+        }
+        Ok(())
+    }
+
+    fn images(&self, trial: &Trial) -> Result<Vec<DdrImage>, Wrong> {
+        let kernel = self.kernel.kernel();
+        (0..kernel.operands.len())
+            .map(|index| {
+                let operand = &kernel.operands[index];
+                let layout = self.layouts.of(operand).map_err(|error| Wrong::Device(error.to_string()))?;
+                let [rows, cols] = operand.axes.map(|axis| trial.extents[axis.0]);
+                Ok(layout.image(&trial.values(kernel, index), rows, cols))
+            })
+            .collect()
+    }
+
+    /// e of every token row, over all activations of the row; 0 for a kernel without row scale.
+    fn exponents(&self, trial: &Trial, images: &[DdrImage]) -> Vec<i32> {
+        let kernel = self.kernel.kernel();
+        (0..trial.extents[0])
+            .map(|row| {
+                let mut values = Vec::new();
+                for (operand, image) in kernel.operands.iter().zip(images) {
+                    if self.scaled && operand.role == OperandRole::Activation {
+                        let cols = trial.extents[operand.axes[1].0];
+                        values.extend(image.effective[row * cols..(row + 1) * cols].iter().map(|&x| x as f32));
+                    }
+                }
+                row_exponent(&values)
+            })
+            .collect()
+    }
+}
+
+fn scales_rows(body: &[Statement]) -> bool {
+    body.iter().any(|statement| match statement {
+        Statement::Loop(l) => scales_rows(&l.body),
+        Statement::Step(step) => {
+            matches!(step.kind, StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. })
+        }
+    })
+}
+
+fn call(plan: &Plan, trial: &Trial, images: &[DdrImage]) -> Result<Call, Wrong> {
+    let axes: Vec<u32> = trial.extents.iter().map(|&extent| extent as u32).collect();
+    let operands = images.iter().map(|i| DdrOperand::new(&i.bytes, i.rows, i.cols, i.row_stride)).collect();
+    Call::new(plan, &axes, operands).map_err(|fault| Wrong::Device(fault.to_string()))
+}
+
+/// Compares the rows just computed with the reference, and their flags with its partial sums.
+fn judge_rows(
+    judge: &Judge<'_>,
+    outputs: &Outputs,
+    call: &Call,
+    rows: &[usize],
+    exponents: &[i32],
+) -> Result<(), Wrong> {
+    let mut worst: Option<Wrong> = None;
+    let (mut outside, mut compared) = (0, 0);
+    for (&row, expected) in rows.iter().zip(judge.rows(rows, exponents)) {
+        let flagged = call.flags()[row] != 0;
+        if must_flag(expected.largest_partial).is_some_and(|must| must != flagged) {
+            return Err(Wrong::Flag { row, flagged, largest_partial: expected.largest_partial });
+        }
+        if flagged {
+            continue;
+        }
+        for (column, (expected, got)) in expected.columns.iter().zip(outputs.row(row, call)).enumerate() {
+            compared += 1;
+            // f32 rounds the unscaled sum: half a unit of its smallest denormal is the floor of what it can say. Written
+            // so that NaN is outside.
+            let bound = if expected.bound == 0.0 { 0.0 } else { expected.bound + 2f64.powi(-149) };
+            let close = (f64::from(got) - expected.value).abs() <= bound;
+            if !close {
+                outside += 1;
+                worst.get_or_insert(Wrong::Output {
+                    row,
+                    column,
+                    got,
+                    expected: expected.value,
+                    bound,
+                    outside: 0,
+                    compared: 0,
+                });
+            }
+        }
+    }
+    match worst {
+        Some(Wrong::Output { row, column, got, expected, bound, .. }) => {
+            Err(Wrong::Output { row, column, got, expected, bound, outside, compared })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where the results lie.
+struct Outputs {
+    operand: usize,
+    name: String,
+    width: usize,
+    stride: usize,
+    rows: Range<usize>,
+}
+
+impl Outputs {
+    fn of(kernel: &kernel_gen::Kernel, trial: &Trial, images: &[DdrImage]) -> Outputs {
+        let operand = kernel.operands.iter().position(|o| o.role == OperandRole::Output).unwrap_or(0);
+        Outputs {
+            operand,
+            name: kernel.operands[operand].name.clone(),
+            width: trial.extents[kernel.operands[operand].axes[1].0],
+            stride: images[operand].row_stride as usize,
+            rows: trial.rows(),
+        }
+    }
+
+    fn clear(&self, call: &mut Call) {
+        call.operands_mut()[self.operand].bytes_mut().fill(UNTOUCHED);
+    }
+
+    fn row_bytes(&self, row: usize, call: &Call) -> Vec<u8> {
+        call.operands()[self.operand].bytes()[row * self.stride..][..self.width * 4].to_vec()
+    }
+
+    fn row(&self, row: usize, call: &Call) -> impl Iterator<Item = f32> {
+        let bytes = self.row_bytes(row, call);
+        (0..self.width)
+            .map(move |i| f32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]))
+    }
+
+    fn same_bits(&self, row: usize, checked: &Call, fast: &Call) -> Result<(), Wrong> {
+        let pairs = self.row(row, checked).zip(self.row(row, fast));
+        for (column, (checked, fast)) in pairs.enumerate() {
+            if checked.to_bits() != fast.to_bits() {
+                return Err(Wrong::Bits { row, column, checked, fast });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_untouched(&self, call: &Call) -> Result<(), Wrong> {
+        let bytes = call.operands()[self.operand].bytes();
+        let stray = bytes.iter().enumerate().find(|&(byte, &value)| {
+            let (row, within) = (byte / self.stride, byte % self.stride);
+            let ours = self.rows.contains(&row) && within < self.width * 4;
+            !ours && value != UNTOUCHED
+        });
+        let Some((byte, _)) = stray else { return Ok(()) };
+        let row = byte / self.stride;
+        let place = if self.rows.contains(&row) {
+            format!("behind the end of row {row}")
+        } else {
+            format!("row {row}; the request was for rows {}..{}", self.rows.start, self.rows.end)
+        };
+        Err(Wrong::Stray { operand: self.name.clone(), byte, place })
+    }
+}

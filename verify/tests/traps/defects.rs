@@ -1,0 +1,358 @@
+//! The table of defects. `{K}` in an edit is the name of the kernel's copy.
+
+/// One defect in otherwise right C.
+pub struct Defect {
+    /// What is wrong.
+    pub what: &'static str,
+    /// The library kernel it is put into.
+    pub kernel: &'static str,
+    /// Right text and what it becomes.
+    pub edits: &'static [(&'static str, &'static str)],
+    /// Words of the rule.
+    pub says: &'static str,
+    /// Step the trap must name.
+    pub step: &'static str,
+    /// Whether the trap comes from a step, whose source line it must give; the others come from the entry or the loops.
+    pub in_a_step: bool,
+}
+
+/// Rules no C of a kernel can break: the host's own memory.
+pub const UNREACHABLE: [&str; 1] = ["the model has no memory for another scattered word"];
+
+const fn step(
+    what: &'static str,
+    kernel: &'static str,
+    step: &'static str,
+    edits: &'static [(&'static str, &'static str)],
+    says: &'static str,
+) -> Defect {
+    Defect { what, kernel, edits, says, step, in_a_step: true }
+}
+
+const fn elsewhere(
+    what: &'static str,
+    kernel: &'static str,
+    edits: &'static [(&'static str, &'static str)],
+    says: &'static str,
+) -> Defect {
+    Defect { what, kernel, edits, says, step: "", in_a_step: false }
+}
+
+const F: &str = "forward_f16";
+const G: &str = "input_grad_f16";
+const Q: &str = "forward_q8";
+const S: &str = "input_grad_q8";
+
+pub const DEFECTS: &[Defect] = &[
+    step(
+        "a weight tile is left out",
+        Q,
+        "multiply yc",
+        &[(
+            "strip < tiles_of(at->n_len); ++strip) {\n        pf_dequantise",
+            "strip + 1 < tiles_of(at->n_len); ++strip) {\n        pf_dequantise",
+        )],
+        "read of never-written VTCM bytes",
+    ),
+    step(
+        "the multiply reads one tile beyond the run",
+        F,
+        "multiply yc",
+        &[("const uint32_t run = tiles_of(at->k_len);", "const uint32_t run = tiles_of(at->k_len) + 1;")],
+        "access outside every window stage of the plan",
+    ),
+    step(
+        "a load is not waited for",
+        F,
+        "scatter_words wb",
+        &[("pf_dma_wait(dev, wr_tickets[no % 2]);", "")],
+        "read of bytes whose DMA or scatter was not waited for",
+    ),
+    step(
+        "the ticket of the block before is waited for",
+        Q,
+        "dequantise wb",
+        &[(
+            "pf_dma_wait(dev, wq_tickets[no % 2]);",
+            "pf_dma_wait(dev, wq_tickets[(no + 1) % 2] ? wq_tickets[no % 2] - 1 : 0);",
+        )],
+        "read of bytes whose DMA or scatter was not waited for",
+    ),
+    step(
+        "scattered words are not released",
+        F,
+        "multiply yc",
+        &[("    pf_scatter_release(dev);\n", "")],
+        "read of bytes whose DMA or scatter was not waited for",
+    ),
+    step(
+        "a stage is overwritten while its load is in flight",
+        S,
+        "load wq",
+        &[("wq_issued < ko + 2", "wq_issued < ko + 3")],
+        "write to bytes whose DMA or scatter was not waited for",
+    ),
+    elsewhere(
+        "the last load is never waited for",
+        F,
+        &[(
+            "    pf_hmx_end(dev);\n}",
+            "    {K}_load_wr(dev, plan, request, &(struct {K}_block){.n_len = 32, .k_len = 32}, 0);\n    pf_hmx_end(dev);\n}",
+        )],
+        "the kernel returned with DMA descriptors in flight",
+    ),
+    elsewhere(
+        "words are scattered after the last release",
+        F,
+        &[(
+            "    pf_hmx_end(dev);\n}",
+            "    pf_scatter_words(dev, pf_window(dev, plan, 2, 0), TILE_BYTES, pf_window(dev, plan, 1, 0), 128, 1);\n    pf_hmx_end(dev);\n}",
+        )],
+        "the kernel returned with scattered words not released",
+    ),
+    elsewhere(
+        "a ticket is waited for before it is given out",
+        Q,
+        &[("pf_dma_wait(dev, wq_tickets[no % 2]);", "pf_dma_wait(dev, wq_tickets[no % 2] + 1000);")],
+        "wait for a DMA ticket that was never given out",
+    ),
+    step(
+        "a row of tiles is moved as one 16 MB line",
+        Q,
+        "load wq",
+        &[(
+            "Q8_TILE_BYTES, Q8_TILE_BYTES,\n                tiles_of(at->k_len));",
+            "Q8_TILE_BYTES, 1u << 24,\n                tiles_of(at->k_len));",
+        )],
+        "DMA width does not fit its 24-bit field",
+    ),
+    step(
+        "a source stride of 16 MB",
+        F,
+        "load wr",
+        &[("from, w->row_stride, tiles_of", "from, 1u << 24, tiles_of")],
+        "DMA source stride does not fit its 24-bit field",
+    ),
+    step(
+        "a destination stride of 16 MB",
+        F,
+        "load wr",
+        &[("dev, to, row_bytes, from", "dev, to, 1u << 24, from")],
+        "DMA destination stride does not fit its 24-bit field",
+    ),
+    step(
+        "65536 rows in one descriptor",
+        F,
+        "load wr",
+        &[("tiles_of(at->n_len) * TILE_EDGE);", "tiles_of(at->n_len) << 16);")],
+        "DMA row count does not fit its 16-bit field",
+    ),
+    step(
+        "one descriptor per row and byte",
+        F,
+        "load wr",
+        &[(
+            "    return pf_dma_rows(",
+            "    for (uint32_t i = 0; i < 5000; ++i) {\n        pf_dma_rows(dev, to + i % 4096, row_bytes, from, w->row_stride, i < 4096, 1);\n    }\n    for (uint32_t i = 0; i < 5000; ++i) {\n        pf_dma_rows(dev, pf_window(dev, plan, 0, 0) + i, 1, from, 1, 1, 1);\n    }\n    return pf_dma_rows(",
+        )],
+        "too many DMA descriptors in flight",
+    ),
+    step(
+        "the source begins one row late",
+        G,
+        "load wr",
+        &[("(uint64_t)at->n * w->row_stride", "(uint64_t)(at->n + 1) * w->row_stride")],
+        "access to DDR outside every operand of the request",
+    ),
+    step(
+        "a row too many is packed",
+        F,
+        "pack_rows xa",
+        &[("exponents + at->m + row);", "exponents + at->m + row + 64);")],
+        "access to DDR outside every operand of the request",
+    ),
+    step(
+        "rows of the window are too far apart",
+        F,
+        "load wr",
+        &[("dev, to, row_bytes, from", "dev, to, row_bytes * 16, from")],
+        "access outside every window stage of the plan",
+    ),
+    step(
+        "the second stage is looked for behind the windows",
+        S,
+        "dequantise wa",
+        &[(
+            "const uint8_t *from = pf_window(dev, plan, 1, stage);",
+            "const uint8_t *from = pf_window(dev, plan, 1, stage) + stage * 256 * VECTOR_BYTES;",
+        )],
+        "outside every window stage of the plan",
+    ),
+    step(
+        "a tile is written to the reserved end",
+        F,
+        "multiply yc",
+        &[("pf_hmx_store(dev, out + row", "pf_hmx_store(dev, dev->vtcm + dev->vtcm_bytes - TILE_BYTES + 0 * row")],
+        "access to the reserved end of VTCM",
+    ),
+    step(
+        "a tile is written behind VTCM",
+        F,
+        "multiply yc",
+        &[("pf_hmx_store(dev, out + row", "pf_hmx_store(dev, dev->vtcm + dev->vtcm_bytes + 0 * row")],
+        "access outside VTCM",
+    ),
+    step(
+        "tiles are half a tile off",
+        F,
+        "pack_rows xa",
+        &[("pf_pack_rows(dev, to + row", "pf_pack_rows(dev, to + 1024 + row")],
+        "a tile must be aligned to 2048 bytes",
+    ),
+    step(
+        "the weight tile is a vector off",
+        Q,
+        "multiply yc",
+        &[("weight + col * run_stride", "weight + 128 + col * run_stride")],
+        "a tile must be aligned to 2048 bytes",
+    ),
+    step(
+        "rows begin in the middle of a vector",
+        F,
+        "pack_rows xa",
+        &[("(uint64_t)at->k * 4);\n        pf_pack_rows", "(uint64_t)at->k * 4 + 4);\n        pf_pack_rows")],
+        "a vector access must be aligned to 128 bytes",
+    ),
+    step(
+        "a window that is not there",
+        Q,
+        "multiply yc",
+        &[("uint8_t *out = pf_window(dev, plan, 3, 0);", "uint8_t *out = pf_window(dev, plan, 4, 0);")],
+        "no such window in the plan",
+    ),
+    step(
+        "a stage that is not there",
+        Q,
+        "dequantise wb",
+        &[("pf_window(dev, plan, 1, stage);\n    uint8_t *to", "pf_window(dev, plan, 1, stage + 2);\n    uint8_t *to")],
+        "no such stage in the window",
+    ),
+    step(
+        "a strip of 33 rows",
+        F,
+        "pack_rows xa",
+        &[("x->row_stride, rows, at->k_len", "x->row_stride, rows + 1, at->k_len")],
+        "a strip has 1 to 32 rows",
+    ),
+    step(
+        "a strip without columns",
+        S,
+        "pack_cols dyb",
+        &[("dy->row_stride, rows, at->n_len", "dy->row_stride, rows, at->n_len * 0")],
+        "a strip has at least one column",
+    ),
+    step(
+        "an exponent of 127",
+        F,
+        "unpack_rows y",
+        &[(
+            "const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;\n    uint8_t *flags",
+            "static const int32_t outside[128] = {[0 ... 127] = 127};\n    struct pf_request patched = *request;\n    patched.operands[3] = (struct pf_operand){.address = (uintptr_t)outside, .bytes = sizeof outside};\n    dev->request = &patched;\n    const int32_t *exponents = outside;\n    uint8_t *flags",
+        )],
+        "a row exponent must lie in [-126, 126]",
+    ),
+    step(
+        "no flags for rows that overflow",
+        Q,
+        "unpack_rows y",
+        &[("flags + at->m + row, accumulate", "NULL, accumulate")],
+        "unpack needs row flags",
+    ),
+    step(
+        "an overflowed result is multiplied again",
+        F,
+        "multiply yc",
+        &[(
+            "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
+            "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);\n            pf_hmx_multiply(dev, out + row * out_stride + col * TILE_BYTES, weight, 1);\n            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
+        )],
+        "an overflowed HMX result is used without the retry check",
+    ),
+    step(
+        "HMX is released before the first multiply",
+        Q,
+        "multiply yc",
+        &[
+            ("    pf_hmx_begin(dev);\n    for", "    pf_hmx_begin(dev);\n    pf_hmx_end(dev);\n    for"),
+            ("            pf_hmx_clear(dev);\n", ""),
+        ],
+        "HMX is used outside pf_hmx_begin and pf_hmx_end",
+    ),
+    elsewhere(
+        "HMX is taken for every block of rows",
+        G,
+        &[("        at.m_len = at_most", "        pf_hmx_begin(dev);\n        at.m_len = at_most")],
+        "pf_hmx_begin while HMX is already held",
+    ),
+    elsewhere(
+        "HMX is released twice",
+        F,
+        &[("    pf_hmx_end(dev);\n}", "    pf_hmx_end(dev);\n    pf_hmx_end(dev);\n}")],
+        "pf_hmx_end without pf_hmx_begin",
+    ),
+    elsewhere("HMX is kept", S, &[("    pf_hmx_end(dev);\n}", "}")], "the kernel returned without releasing HMX"),
+    step(
+        "33 tiles in one packet",
+        Q,
+        "multiply yc",
+        &[("at_most(PACKET_TILES, run - tile));", "run - tile + PACKET_TILES);")],
+        "an HMX packet takes 1 to 32 tiles",
+    ),
+    step(
+        "a tile is stored twice",
+        F,
+        "multiply yc",
+        &[(
+            "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
+            "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);\n            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
+        )],
+        "HMX store without a multiply since the last store",
+    ),
+    elsewhere(
+        "the accumulator is left open",
+        S,
+        &[(
+            "    pf_hmx_end(dev);\n}",
+            "    pf_hmx_multiply(dev, pf_window(dev, plan, 2, 0), pf_window(dev, plan, 0, 0), 1);\n    pf_hmx_end(dev);\n}",
+        )],
+        "pf_hmx_end discards an accumulator that was not stored",
+    ),
+    elsewhere(
+        "the bias is a splat of halfwords",
+        F,
+        &[(
+            "    pf_hmx_begin(dev);\n    for",
+            "    pf_hmx_begin(dev);\n    memset(dev->vtcm, 0, 256);\n    for (uint32_t i = 0; i < 64; ++i) {\n        ((uint16_t *)dev->vtcm)[i] = 0x3C00;\n    }\n    pf_hmx_load_bias(dev, dev->vtcm);\n    for",
+        )],
+        "the HMX bias record is not the identity",
+    ),
+    elsewhere(
+        "the bias lies on a vector, not on a record",
+        Q,
+        &[(
+            "    pf_hmx_begin(dev);\n    for",
+            "    pf_hmx_begin(dev);\n    pf_hmx_load_bias(dev, dev->vtcm + VECTOR_BYTES);\n    for",
+        )],
+        "the HMX bias record must be aligned to 256 bytes",
+    ),
+    step(
+        "the bias is lost before the store",
+        Q,
+        "multiply yc",
+        &[(
+            "            pf_hmx_store(dev, out",
+            "            dev->bias_loaded = 0;\n            pf_hmx_store(dev, out",
+        )],
+        "HMX store before a bias record was loaded",
+    ),
+];

@@ -1,0 +1,112 @@
+//! Every trap of the checked model, provoked by one defect in the C of a library kernel.
+//!
+//! All defective kernels and the right ones are compiled into one library. A right kernel must run clean on the same
+//! operands, so that a trap is the defect's doing; a defective one must stop with the rule's words, the kernel, the step and
+//! its line.
+
+mod defects;
+
+use defects::{DEFECTS, Defect};
+use hexagon_runtime::Overflow;
+use hexagon_runtime::device::{Call, DdrOperand, DeviceFault, LoadedModel, ModelPool, Variant};
+use kernel_gen::ddr::DdrLayouts;
+use kernel_gen::{Arch, Kernel, Plan, Verified, emit_library, library, verify as check_kernel};
+use verify::compiled::Compiled;
+
+/// Tokens, out, in: tails and several blocks along every axis.
+const SHAPE: [u32; 3] = [70, 100, 130];
+const TILES: [u32; 3] = [64, 32, 64];
+/// Large enough that every partial sum overflows FP16: a right kernel flags its rows and runs on.
+const VALUE: f32 = 300.0;
+
+fn copy(name: &str, of: &str) -> Verified {
+    let mut kernel: Kernel = library::all().into_iter().find(|k| k.name == of).expect("a library kernel");
+    kernel.name = name.to_string();
+    check_kernel(&kernel).expect("a renamed library kernel")
+}
+
+fn name(index: usize) -> String {
+    format!("defect_{index:02}")
+}
+
+/// The library with every defect in its own kernel's C.
+fn library_with(defects: &[Defect], kernels: &[Verified]) -> String {
+    let text = emit_library(kernels);
+    let mut sections: Vec<String> = text.split("/* ---- ").map(str::to_string).collect();
+    for (index, defect) in defects.iter().enumerate() {
+        let own = name(index);
+        let section = sections.iter_mut().find(|s| s.starts_with(&format!("{own} ----"))).expect("its section");
+        for (right, wrong) in defect.edits {
+            let [right, wrong] = [right, wrong].map(|text| text.replace("{K}", &own));
+            assert!(section.contains(&right), "defect `{}`: the C of {} has no `{right}`", defect.what, defect.kernel);
+            *section = section.replacen(&right, &wrong, 1);
+        }
+    }
+    sections.join("/* ---- ")
+}
+
+fn run(pool: &mut ModelPool, kernel: &Verified) -> Result<(), DeviceFault> {
+    let plan = Plan::with_tunables(kernel, Arch::V79, &SHAPE, 8 << 20, &TILES).expect("a plan");
+    let operands = kernel.kernel().operands.iter().map(|operand| {
+        let [rows, cols] = operand.axes.map(|axis| SHAPE[axis.0] as usize);
+        let image = DdrLayouts::standard().of(operand).expect("known").image(&vec![VALUE; rows * cols], rows, cols);
+        DdrOperand::new(&image.bytes, image.rows, image.cols, image.row_stride)
+    });
+    let mut call = Call::new(&plan, &SHAPE, operands.collect()).expect("a call");
+    pool.call(&mut call, 0..SHAPE[0])
+}
+
+#[test]
+fn every_trap_stops_its_defect() {
+    let mut kernels: Vec<Verified> =
+        DEFECTS.iter().enumerate().map(|(index, defect)| copy(&name(index), defect.kernel)).collect();
+    kernels.extend(library::all().iter().map(|kernel| copy(&kernel.name, &kernel.name)));
+    let compiled = Compiled::from_c(&library_with(DEFECTS, &kernels), true).expect("it compiles");
+    let model = Variant::Loaded(LoadedModel::open(&compiled.path()).expect("it loads"));
+    let mut pool = ModelPool::open(model, 1, 8 << 20, Overflow::default()).expect("a device");
+
+    for kernel in &kernels[DEFECTS.len()..] {
+        assert_eq!(run(&mut pool, kernel), Ok(()), "{} without a defect", kernel.kernel().name);
+    }
+    let mut missed = Vec::new();
+    for (index, defect) in DEFECTS.iter().enumerate() {
+        let kernel = &kernels[index];
+        match run(&mut pool, kernel) {
+            Err(DeviceFault::Trapped(text)) => {
+                let source = format!("{}.rs:", defect.kernel);
+                let placed = !defect.in_a_step || text.contains(&source) && text.contains(defect.step);
+                if !text.contains(defect.says) || !text.contains(&name(index)) || !placed {
+                    missed.push(format!("{}: another message: {text}", defect.what));
+                }
+            }
+            other => missed.push(format!("{}: {other:?}", defect.what)),
+        }
+        // A trap leaves the device usable.
+        let right = &kernels[DEFECTS.len() + index % 4];
+        assert_eq!(run(&mut pool, right), Ok(()), "after `{}`", defect.what);
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn every_rule_of_the_checked_model_has_its_defect() {
+    // The rules as the device library words them; a new one must get a defect here.
+    let mut rules = Vec::new();
+    for path in kernel_gen::device_files().expect("the device library") {
+        let text = std::fs::read_to_string(&path).expect("a header");
+        for call in text.split("pf_check").skip(1).chain(text.split("pf_trap(dev,").skip(1)) {
+            let call = &call[..call.find(';').unwrap_or(call.len())];
+            rules.extend(call.split('"').skip(1).step_by(2).map(str::to_string));
+        }
+    }
+    rules.sort();
+    rules.dedup();
+    assert!(rules.len() > 25, "{rules:?}");
+    let not_provoked: Vec<&String> = rules
+        .iter()
+        .filter(|rule| !DEFECTS.iter().any(|defect| rule.contains(defect.says)))
+        .filter(|rule| !defects::UNREACHABLE.contains(&rule.as_str()))
+        .collect();
+    assert!(not_provoked.is_empty(), "no defect provokes {not_provoked:#?}");
+    assert!(DEFECTS.len() >= 25);
+}
