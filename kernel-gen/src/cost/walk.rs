@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Counts, Machine, StepCost};
 use crate::{
     Plan, Verified,
-    ir::{AxisId, Element, Loop, OperandId, OperandLayout, Q8_TILE_BYTES, Statement, StepKind, TILE, WindowId},
+    ir::{AxisId, Element, Loop, OperandId, OperandLayout, Statement, StepKind, TILE, WindowId},
     verify::Placed,
 };
 
@@ -169,7 +169,8 @@ impl Walk<'_> {
                 let counts = self.strips(self.axes(from));
                 (counts, counts.strip_tiles * machine.reorder_packets)
             }
-            StepKind::Dequantise { from, .. } => {
+            // Nobody has counted an author's own step: it is charged like the dequantiser, the conversion it resembles.
+            StepKind::Dequantise { from, .. } | StepKind::Apply { from, .. } => {
                 let counts = self.strips(self.axes(from));
                 (counts, counts.strip_tiles * machine.dequantise_packets)
             }
@@ -204,13 +205,16 @@ impl Walk<'_> {
                 let element = match operand.element {
                     Element::F32 => 4,
                     Element::F16 => 2,
-                    Element::Q8_0 => 1,
+                    // The verifier refuses rows of packed elements.
+                    Element::Packed => 0,
                 };
                 Counts { dma_descriptors: 1, dma_bytes: cols * tile * element * rows * tile, ..Counts::default() }
             }
-            OperandLayout::Q8Tiles => {
-                Counts { dma_descriptors: rows, dma_bytes: rows * cols * u64::from(Q8_TILE_BYTES), ..Counts::default() }
+            OperandLayout::Tiles(format) => {
+                Counts { dma_descriptors: rows, dma_bytes: rows * cols * u64::from(format.bytes), ..Counts::default() }
             }
+            // Unpack reads a column's factors from DDR; nothing loads them.
+            OperandLayout::Vector => Counts::default(),
         }
     }
 

@@ -3,7 +3,9 @@
 use half::f16;
 
 use super::{DdrImage, DdrLayout};
-use crate::ir::{Element, Operand, OperandLayout, Q8_TILE_BYTES, TILE};
+use crate::ir::{Element, Operand, OperandLayout, TILE, TileFormat};
+
+const Q8_TILE_BYTES: u32 = TileFormat::Q8_0.bytes;
 
 /// A grid of 1088-byte tiles, zero-padded to whole tiles. Weight (n, k) of a tile is the int8 at
 /// `(k>>1)*64 + 2*n + (k&1)`; the FP16 scale of row n is at `1024 + 2*n`.
@@ -14,7 +16,7 @@ pub struct Q8Tiles;
 
 impl DdrLayout for Q8Tiles {
     fn holds(&self, operand: &Operand) -> bool {
-        operand.layout == OperandLayout::Q8Tiles && operand.element == Element::Q8_0
+        operand.layout == OperandLayout::Tiles(TileFormat::Q8_0) && operand.element == Element::Packed
     }
 
     fn image(&self, values: &[f32], rows: usize, cols: usize) -> DdrImage {

@@ -121,8 +121,8 @@ pub const DEFECTS: &[Defect] = &[
         Q,
         "load wq",
         &[(
-            "Q8_TILE_BYTES, Q8_TILE_BYTES,\n                tiles_of(at->k_len));",
-            "Q8_TILE_BYTES, 1u << 24,\n                tiles_of(at->k_len));",
+            "tile_bytes, tile_bytes,\n                tiles_of(at->k_len));",
+            "tile_bytes, 1u << 24,\n                tiles_of(at->k_len));",
         )],
         "DMA width does not fit its 24-bit field",
     ),
