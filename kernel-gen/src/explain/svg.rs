@@ -109,7 +109,7 @@ fn legend(out: &mut String, y: f64) {
             "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{colour}\" stroke=\"#d5dbe1\"/>"
         );
         text(out, x + 17.0, y + 10.5, "start", label);
-        x += 40.0 + 6.6 * label.len() as f64;
+        x += 30.0 + 6.4 * label.len() as f64;
     }
 }
 

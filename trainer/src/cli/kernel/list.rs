@@ -1,7 +1,7 @@
 //! `permafrost kernel list`
 
 use clap::Args;
-use kernel_gen::ir::{Candidates, Kernel, Tunable};
+use kernel_gen::ir::{Candidates, Element, Kernel, Operand, OperandLayout, Tunable};
 use kernel_gen::library;
 use serde_json::{Value, json};
 
@@ -42,7 +42,22 @@ fn join(parts: impl Iterator<Item = String>) -> String {
 fn operand(kernel: &Kernel, index: usize) -> String {
     let operand = &kernel.operands[index];
     let [rows, cols] = operand.axes.map(|a| kernel.axes[a.0].name.as_str());
-    format!("{}[{rows}, {cols}] {:?} {:?}", operand.name, operand.element, operand.layout)
+    format!("{}[{rows}, {cols}] {}", operand.name, lies(operand))
+}
+
+/// Element and layout by the words of the language.
+fn lies(operand: &Operand) -> String {
+    let element = match operand.element {
+        Element::F32 => "f32 ",
+        Element::F16 => "f16 ",
+        Element::Packed => "",
+    };
+    let layout = match operand.layout {
+        OperandLayout::RowMajor => "row_major",
+        OperandLayout::Tiles(format) => format.name,
+        OperandLayout::Vector => "vector",
+    };
+    format!("{element}{layout}")
 }
 
 fn tunable(tunable: &Tunable) -> String {
@@ -69,8 +84,7 @@ fn describe(kernel: &Kernel) -> Value {
         "source": kernel.source.to_string(),
         "axes": kernel.axes.iter().map(|a| json!({ "name": a.name, "role": format!("{:?}", a.role) })).collect::<Vec<_>>(),
         "operands": kernel.operands.iter().map(|o| json!({
-            "name": o.name, "role": format!("{:?}", o.role), "element": format!("{:?}", o.element),
-            "layout": format!("{:?}", o.layout), "axes": o.axes.map(|a| kernel.axes[a.0].name.clone()),
+            "name": o.name, "role": format!("{:?}", o.role), "layout": lies(o), "axes": o.axes.map(|a| kernel.axes[a.0].name.clone()),
         })).collect::<Vec<_>>(),
         "tunables": kernel.tunables.iter().map(tunable).collect::<Vec<_>>(),
         "windows": (0..kernel.windows.len()).map(|index| window(kernel, index)).collect::<Vec<_>>(),
