@@ -12,6 +12,9 @@ use crate::{RuntimeError, abi};
 /// Rows of an HMX tile: shares of a request are multiples of it.
 const STRIP_ROWS: u32 = 32;
 
+/// HVX workers of a modelled device, unless said otherwise. They run one after another, so more cost nothing.
+const HVX_WORKERS: u32 = 4;
+
 struct Task {
     plan: abi::pf_plan,
     request: abi::pf_request,
@@ -45,10 +48,24 @@ impl ModelPool {
         vtcm_bytes: u32,
         overflow: Overflow,
     ) -> Result<ModelPool, RuntimeError> {
+        ModelPool::with_workers(variant, threads, vtcm_bytes, overflow, HVX_WORKERS)
+    }
+
+    /// Opens devices of `workers` HVX workers each, 1 to 8. The number never changes a bit.
+    ///
+    /// # Errors
+    /// As [`ModelPool::open`]; another number of workers is [`RuntimeError::DeviceOpen`].
+    pub fn with_workers(
+        variant: Variant,
+        threads: usize,
+        vtcm_bytes: u32,
+        overflow: Overflow,
+        workers: u32,
+    ) -> Result<ModelPool, RuntimeError> {
         let workers = (0..threads.max(1))
             .map(|_| {
                 let model =
-                    Model::open(variant, vtcm_bytes, overflow).ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
+                    Model::open(variant, vtcm_bytes, overflow, workers).ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
                 Worker::start(model)
             })
             .collect::<Result<_, _>>()?;

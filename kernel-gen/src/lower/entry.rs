@@ -55,7 +55,11 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     code.line(format!("status = {name}_check(plan, request);"));
     code.close();
     code.open("if (status == PF_OK)");
+    code.line("status = pf_vtcm_acquire(dev);");
+    code.close();
+    code.open("if (status == PF_OK)");
     code.line(format!("{name}_run(dev, plan, request);"));
+    code.line("pf_vtcm_release(dev);");
     code.close();
     code.line("return status;");
     code.close();
