@@ -64,8 +64,8 @@ impl ModelPool {
     ) -> Result<ModelPool, RuntimeError> {
         let workers = (0..threads.max(1))
             .map(|_| {
-                let model =
-                    Model::open(variant, vtcm_bytes, overflow, workers).ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
+                let model = Model::open(variant, vtcm_bytes, overflow, workers)
+                    .ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
                 Worker::start(model)
             })
             .collect::<Result<_, _>>()?;

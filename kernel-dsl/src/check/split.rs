@@ -33,7 +33,9 @@ fn split(view: &View<'_>, placed: &Placed<'_>, axis: &Ident) -> Result<(), Strin
                         packet; split the HVX steps before and after it"
                 .into());
         }
-        StepKind::Pack { to, from, .. } => (format!("window `{to}`"), view.operand(&from.operand).map(|o| [&o.axes[0], &o.axes[1]])),
+        StepKind::Pack { to, from, .. } => {
+            (format!("window `{to}`"), view.operand(&from.operand).map(|o| [&o.axes[0], &o.axes[1]]))
+        }
         StepKind::Convert { to, from, .. } => {
             (format!("window `{to}`"), view.window(from).and_then(|from| view.axes(from)))
         }

@@ -136,11 +136,7 @@ fn split(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
     let argument;
     parenthesized!(argument in input);
     let axis = any_word(&argument, "the axis whose strips are dealt out to the workers")?;
-    if argument.is_empty() {
-        Ok(Some(axis))
-    } else {
-        Err(error_here(&argument, "a step is split along one axis"))
-    }
+    if argument.is_empty() { Ok(Some(axis)) } else { Err(error_here(&argument, "a step is split along one axis")) }
 }
 
 /// `WINDOW <-`

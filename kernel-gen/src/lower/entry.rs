@@ -1,6 +1,6 @@
 //! The entry of a kernel, what it refuses, and the table of kernels.
 
-use super::Code;
+use super::{Code, outside_steps};
 use crate::{
     Verified,
     ir::{Element, Operand, OperandLayout, StepKind},
@@ -55,6 +55,7 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     code.line(format!("status = {name}_check(plan, request);"));
     code.close();
     code.open("if (status == PF_OK)");
+    code.line(outside_steps(kernel, "begin"));
     code.line("status = pf_vtcm_acquire(dev);");
     code.close();
     code.open("if (status == PF_OK)");

@@ -29,7 +29,8 @@ fn split(view: &View<'_>, placed: &Placed<'_>, axis: AxisId) -> Result<(), (Stri
         }
         StepKind::Multiply { .. } => {
             return Err((
-                "`multiply` cannot be split: there is one HMX, and the thread that locked it issues every packet".into(),
+                "`multiply` cannot be split: there is one HMX, and the thread that locked it issues every packet"
+                    .into(),
                 "split the HVX steps before and after it".into(),
             ));
         }

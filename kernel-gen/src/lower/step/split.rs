@@ -50,11 +50,8 @@ impl Body<'_> {
 
     /// The same loop by the first row of each strip.
     pub(super) fn strip_rows(&mut self, rows: &str) {
-        let (first, step) = if self.step.split.is_some() {
-            ("worker * TILE_EDGE", "workers * TILE_EDGE")
-        } else {
-            ("0", "TILE_EDGE")
-        };
+        let (first, step) =
+            if self.step.split.is_some() { ("worker * TILE_EDGE", "workers * TILE_EDGE") } else { ("0", "TILE_EDGE") };
         self.code.open(format!("for (uint32_t row = {first}; row < at->{rows}_len; row += {step})"));
         self.code.line(format!("const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"));
     }
