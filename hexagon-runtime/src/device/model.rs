@@ -154,7 +154,7 @@ pub(super) struct Model {
 unsafe impl Send for Model {}
 
 impl Model {
-    /// `None` when memory is short, or for a number of HVX workers no device has.
+    /// `None` when memory is short, or for a number of HVX workers outside 1 to 8.
     pub fn open(variant: Variant, vtcm_bytes: u32, overflow: Overflow, workers: u32) -> Option<Model> {
         let table = variant.table();
         let overflow = match overflow {

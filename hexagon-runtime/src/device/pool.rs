@@ -51,10 +51,10 @@ impl ModelPool {
         ModelPool::with_workers(variant, threads, vtcm_bytes, overflow, HVX_WORKERS)
     }
 
-    /// Opens devices of `workers` HVX workers each, 1 to 8. The number never changes a bit.
+    /// Opens devices of `workers` HVX workers each; outside 1 to 8 the nearest is taken. The number never changes a bit.
     ///
     /// # Errors
-    /// As [`ModelPool::open`]; another number of workers is [`RuntimeError::DeviceOpen`].
+    /// As [`ModelPool::open`].
     pub fn with_workers(
         variant: Variant,
         threads: usize,
@@ -62,9 +62,10 @@ impl ModelPool {
         overflow: Overflow,
         workers: u32,
     ) -> Result<ModelPool, RuntimeError> {
+        let hvx_workers = workers.clamp(1, abi::PF_MOST_WORKERS);
         let workers = (0..threads.max(1))
             .map(|_| {
-                let model = Model::open(variant, vtcm_bytes, overflow, workers)
+                let model = Model::open(variant, vtcm_bytes, overflow, hvx_workers)
                     .ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
                 Worker::start(model)
             })
