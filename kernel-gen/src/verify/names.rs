@@ -92,6 +92,9 @@ const TAKEN: &[&str] = &[
     "workers",
 ];
 
+/// What the C of a kernel for one architecture is called, before the number of the architecture.
+pub(super) const ON_ARCH: &str = "_on_v";
+
 pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     let mut names: Vec<(&str, &str, Source)> = vec![("kernel", &kernel.name, kernel.source)];
     names.extend(kernel.axes.iter().map(|a| ("axis", a.name.as_str(), a.source)));
@@ -146,6 +149,9 @@ fn problem(name: &str) -> Option<&'static str> {
     }
     if ["_len", "_ahead", "_tickets", "_issued", "_work", "_share"].iter().any(|ending| name.ends_with(ending)) {
         return Some("emitted C uses this ending for its own variables");
+    }
+    if name.rsplit_once(ON_ARCH).is_some_and(|(_, arch)| arch.parse::<u32>().is_ok()) {
+        return Some("emitted C names what is for one architecture like this");
     }
     TAKEN.contains(&name).then_some("C or the emitted functions use it")
 }
