@@ -1,6 +1,6 @@
 //! Loops and steps.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use syn::{Token, braced, ext::IdentExt, parenthesized, parse::ParseStream};
 
 use super::{
@@ -136,7 +136,13 @@ fn split(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
     let argument;
     parenthesized!(argument in input);
     let axis = any_word(&argument, "the axis whose strips are dealt out to the workers")?;
-    if argument.is_empty() { Ok(Some(axis)) } else { Err(error_here(&argument, "a step is split along one axis")) }
+    if argument.is_empty() {
+        return Ok(Some(axis));
+    }
+    let error = error_here(&argument, "a step is split along one axis");
+    // What is left inside the parentheses would be a second error.
+    argument.parse::<TokenStream>()?;
+    Err(error)
 }
 
 /// `WINDOW <-`
