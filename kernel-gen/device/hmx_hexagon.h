@@ -51,16 +51,10 @@ static inline void pf_hmx_bias(pf_device *dev, const uint8_t *record)
 static inline void pf_hmx_issue(pf_device *dev, struct pf_packet packet)
 {
     (void)dev;
-    if (packet.activation.rs && packet.weight.rs)
-        __asm__ volatile("{ activation.hf = mxmem(%0,%1):deep\n"
-                         "  weight.hf = mxmem(%2,%3) }" ::"r"(packet.activation.rs),
-                         "r"(packet.activation.rt), "r"(packet.weight.rs), "r"(packet.weight.rt)
-                         : "memory");
-    else if (packet.activation.rs)
-        __asm__ volatile("activation.hf = mxmem(%0,%1):deep" ::"r"(packet.activation.rs), "r"(packet.activation.rt)
-                         : "memory");
-    else if (packet.weight.rs)
-        __asm__ volatile("weight.hf = mxmem(%0,%1)" ::"r"(packet.weight.rs), "r"(packet.weight.rt) : "memory");
+    __asm__ volatile("{ activation.hf = mxmem(%0,%1):deep\n"
+                     "  weight.hf = mxmem(%2,%3) }" ::"r"(packet.activation.rs),
+                     "r"(packet.activation.rt), "r"(packet.weight.rs), "r"(packet.weight.rt)
+                     : "memory");
 }
 
 #else

@@ -10,8 +10,8 @@ struct pf_load {
     uint32_t rt;
 };
 
-/* One packet: activation.hf = mxmem(Rs, Rt):deep and weight.hf = mxmem(Rs, Rt). A load with rs NULL is not in it. HMX
- * multiplies only what shares a packet. */
+/* One packet: activation.hf = mxmem(Rs, Rt):deep and weight.hf = mxmem(Rs, Rt). HMX multiplies only what shares a packet; a
+ * load left out is 0, which is no address of VTCM. */
 struct pf_packet {
     struct pf_load activation, weight;
 };
