@@ -21,7 +21,7 @@ fn same_bits(device: DeviceKind, precision: Precision) {
                     let options = StepOptions { activations, overlap, dropout, ..StepOptions::default() };
                     let mut grads = AdapterGrads::zeros(&adapter);
                     let loss = subject
-                        .llama
+                        .decoder
                         .loss_and_grad(&mut subject.runtime, &adapter, &case.batch, &options, &mut grads)
                         .unwrap();
                     let (bits, expected) = first.get_or_insert_with(|| (loss.sum_nll.to_bits(), grads.clone()));

@@ -10,15 +10,15 @@ use trainer::architecture::{Sequence, StepOptions};
 pub fn run(subject: &mut Subject, adapter: &Adapter, case: &Case, grads: &mut AdapterGrads) -> (Option<f64>, Vec<f32>) {
     let targets: usize = case.batch.iter().map(Sequence::targets).sum();
     let options = StepOptions { loss_scale: 1.0, inputs_embeds_grad: true, ..StepOptions::default() };
-    let (llama, runtime) = (&subject.llama, &mut subject.runtime);
+    let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
     if case.is_cotangent() {
         let cotangent: Vec<f32> = case.packed("cotangent").iter().map(|v| *v as f32).collect();
-        let dx = llama.grad_from_cotangent(runtime, adapter, &case.batch, &cotangent, &options, grads).unwrap();
+        let dx = decoder.grad_from_cotangent(runtime, adapter, &case.batch, &cotangent, &options, grads).unwrap();
         return (None, dx);
     }
     assert_eq!(Some(targets as u64), case.info["targets"].as_u64(), "{}: targets", case.name);
     let options = StepOptions { loss_scale: 1.0 / targets as f32, ..options };
-    let loss = llama.loss_and_grad(runtime, adapter, &case.batch, &options, grads).unwrap();
+    let loss = decoder.loss_and_grad(runtime, adapter, &case.batch, &options, grads).unwrap();
     assert_eq!(loss.targets, targets);
     (Some(loss.sum_nll / targets as f64), loss.inputs_embeds_grad.unwrap())
 }
@@ -44,7 +44,7 @@ fn logits_loss_and_gradients_on_the_cpu() {
 }
 
 fn check(subject: &mut Subject, adapter: &Adapter, case: &Case) {
-    let logits = subject.llama.logits(&mut subject.runtime, Some(adapter), &case.batch).unwrap();
+    let logits = subject.decoder.logits(&mut subject.runtime, Some(adapter), &case.batch).unwrap();
     let off = deviation(logits.iter().map(|v| f64::from(*v)), &case.packed("logits"), 0.0);
     println!("{}: logits {off:.1e}", case.name);
     assert!(off <= 1e-4, "{}: logits {off:e}", case.name);
@@ -56,7 +56,7 @@ fn check(subject: &mut Subject, adapter: &Adapter, case: &Case) {
         let off = (loss - exact).abs() / exact.abs();
         println!("{}: loss {off:.1e}", case.name);
         assert!(off <= 1e-5, "{}: loss {loss}, reference {exact}", case.name);
-        let plain = subject.llama.loss(&mut subject.runtime, Some(adapter), &case.batch).unwrap();
+        let plain = subject.decoder.loss(&mut subject.runtime, Some(adapter), &case.batch).unwrap();
         assert_eq!(plain.sum_nll / plain.targets as f64, loss);
     }
     let off = deviation(dx.iter().map(|v| f64::from(*v)), &case.packed("inputs_embeds_grad"), 0.0);

@@ -41,13 +41,13 @@ pub fn deviations(folder: &Path, device: DeviceKind, precision: Precision) -> (f
         ..TrainOptions::default()
     };
     let mut subject = Subject::open(folder, device, precision);
-    let dataset = load_jsonl(&home.join("train.jsonl"), None, subject.llama.config().vocab, 4096).unwrap();
+    let dataset = load_jsonl(&home.join("train.jsonl"), None, subject.decoder.config().vocab, 4096).unwrap();
     let start = subject.adapter(&home.join("adapter_start"));
     let mut adapter = start.clone();
     let out = tempfile::tempdir().unwrap();
     let run = Run {
         folder: &out.path().join("run"),
-        llama: &subject.llama,
+        decoder: &subject.decoder,
         base: &subject.base,
         dataset: &dataset,
         options: &options,

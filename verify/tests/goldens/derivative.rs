@@ -21,7 +21,7 @@ fn sequence(length: usize, vocab: usize, position: usize) -> Sequence {
 fn adapter(subject: &Subject, targets: Option<&[&str]>) -> Adapter {
     let targets = targets.map(|t| t.iter().map(|t| (*t).to_owned()).collect());
     let options = AdapterOptions { rank: Some(3), alpha: Some(6.0), targets, ..AdapterOptions::default() };
-    let mut adapter = Adapter::fresh(subject.llama.projections(), &options).unwrap();
+    let mut adapter = Adapter::fresh(subject.decoder.projections(), &options).unwrap();
     adapter.values.iter_mut().enumerate().for_each(|(i, v)| *v += 0.1 * draw(1, i));
     adapter
 }
@@ -30,7 +30,7 @@ fn adapter(subject: &Subject, targets: Option<&[&str]>) -> Adapter {
 fn gradients_follow_differences_of_the_forward_pass() {
     let folder = &folder::all()[0];
     let mut subject = Subject::cpu(folder);
-    let vocab = subject.llama.config().vocab;
+    let vocab = subject.decoder.config().vocab;
     let choices: [Option<&[&str]>; 5] =
         [None, Some(&["down_proj"]), Some(&["up_proj"]), Some(&["o_proj"]), Some(&["k_proj", "gate_proj"])];
     for lengths in [vec![1], vec![2], vec![1, 67, 17], vec![129]] {
@@ -41,8 +41,8 @@ fn gradients_follow_differences_of_the_forward_pass() {
             let start = adapter(&subject, targets);
             let mut grads = AdapterGrads::zeros(&start);
             let options = StepOptions::default();
-            let (llama, runtime) = (&subject.llama, &mut subject.runtime);
-            llama.grad_from_cotangent(runtime, &start, &batch, &cotangent, &options, &mut grads).unwrap();
+            let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
+            decoder.grad_from_cotangent(runtime, &start, &batch, &cotangent, &options, &mut grads).unwrap();
             // Along the gradient itself the slope is its norm.
             let norm = grads.values.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
             let mut value = |step: f64| -> f64 {
@@ -52,7 +52,7 @@ fn gradients_follow_differences_of_the_forward_pass() {
                     .iter_mut()
                     .zip(&grads.values)
                     .for_each(|(v, g)| *v += (step * f64::from(*g) / norm) as f32);
-                let logits = llama.logits(runtime, Some(&moved), &batch).unwrap();
+                let logits = decoder.logits(runtime, Some(&moved), &batch).unwrap();
                 logits.iter().zip(&cotangent).map(|(l, c)| f64::from(*l) * f64::from(*c)).sum()
             };
             // Richardson's rule: the error of the central difference falls with the fourth power.
@@ -69,15 +69,15 @@ fn gradients_follow_differences_of_the_forward_pass() {
 fn skipping_what_nobody_needs_changes_no_bit() {
     let folder = &folder::all()[0];
     let mut subject = Subject::cpu(folder);
-    let vocab = subject.llama.config().vocab;
+    let vocab = subject.decoder.config().vocab;
     let batch = [sequence(40, vocab, 0), sequence(9, vocab, 0)];
     for targets in [None, Some(&["down_proj"][..]), Some(&["gate_proj"]), Some(&["o_proj"]), Some(&["v_proj"])] {
         let adapter = adapter(&subject, targets);
         let mut run = |inputs_embeds_grad| {
             let mut grads = AdapterGrads::zeros(&adapter);
             let options = StepOptions { inputs_embeds_grad, ..StepOptions::default() };
-            let (llama, runtime) = (&subject.llama, &mut subject.runtime);
-            let loss = llama.loss_and_grad(runtime, &adapter, &batch, &options, &mut grads).unwrap();
+            let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
+            let loss = decoder.loss_and_grad(runtime, &adapter, &batch, &options, &mut grads).unwrap();
             assert_eq!(loss.inputs_embeds_grad.is_some(), inputs_embeds_grad);
             grads.values
         };
@@ -89,11 +89,11 @@ fn skipping_what_nobody_needs_changes_no_bit() {
 fn position_and_packing_change_next_to_nothing() {
     let folder = &folder::all()[0];
     let mut subject = Subject::cpu(folder);
-    let vocab = subject.llama.config().vocab;
+    let vocab = subject.decoder.config().vocab;
     let adapter = adapter(&subject, None);
-    let (llama, runtime) = (&subject.llama, &mut subject.runtime);
+    let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
     let (first, second) = (sequence(33, vocab, 0), sequence(70, vocab, 0));
-    let mut logits = |batch: &[Sequence]| llama.logits(runtime, Some(&adapter), batch).unwrap();
+    let mut logits = |batch: &[Sequence]| decoder.logits(runtime, Some(&adapter), batch).unwrap();
     let alone = logits(std::slice::from_ref(&second));
     let packed = logits(&[first.clone(), second.clone()]);
     let moved = logits(&[Sequence { position: 13, ..second.clone() }]);
