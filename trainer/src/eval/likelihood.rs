@@ -44,6 +44,7 @@ pub fn choice_scores(
     if trunk > 0 {
         let segment = Segment { ids: &questions[0].prompt[..trunk], position: 0, context: Vec::new() };
         decoder.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
+        cache.pin();
     }
     let mut scores: Vec<Vec<f64>> = questions.iter().map(|question| vec![0.0; question.choices.len()]).collect();
     for group in groups(questions, trunk) {

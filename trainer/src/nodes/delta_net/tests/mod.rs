@@ -157,7 +157,7 @@ fn runs_continue_from_any_earlier_end() {
     let whole = |parts: &[Range<usize>]| {
         let case = take(parts);
         let tokens = parts.iter().map(Range::len).sum();
-        let out = case.forward(&[0..tokens]);
+        let out = case.forward(&packed(&[tokens]));
         let last = parts[parts.len() - 1].len();
         out[(tokens - last) * SHAPE.values()..].to_vec()
     };
@@ -167,7 +167,7 @@ fn runs_continue_from_any_earlier_end() {
         (out, ends)
     };
     let (trunk, first, second, twig) = (0..21, 21..23, 23..58, 58..60);
-    let (_, ends) = go_on(&take(std::slice::from_ref(&trunk)), &[0..21], &[DeltaStart::Empty]);
+    let (_, ends) = go_on(&take(std::slice::from_ref(&trunk)), &packed(&[21]), &[DeltaStart::Empty]);
     let rest = take(&[first.clone(), second.clone(), twig.clone()]);
     let starts = [DeltaStart::Kept(&ends[0]), DeltaStart::Kept(&ends[0]), DeltaStart::Run(0)];
     let (out, _) = go_on(&rest, &[0..2, 2..37, 37..39], &starts);

@@ -64,10 +64,10 @@ fn value_head(
         let o: Vec<f64> =
             (0..dv).map(|j| (0..dk).map(|i| state[i * dv + j] * q[i]).sum::<f64>() / (dk as f64).sqrt()).collect();
         let r = 1.0 / (o.iter().map(|o| o * o).sum::<f64>() / dv as f64 + weights.norm_eps).sqrt();
-        for j in 0..dv {
+        for (j, o) in o.iter().enumerate() {
             let at = t * shape.values() + head * dv + j;
             let z = input.z[at];
-            out[at] = weights.norm[j] * o[j] * r * z * sigmoid(z);
+            out[at] = weights.norm[j] * o * r * z * sigmoid(z);
         }
     }
 }
