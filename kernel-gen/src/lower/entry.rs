@@ -2,12 +2,13 @@
 
 use super::Code;
 use crate::{
-    Verified,
+    Arch, Verified,
     ir::{Element, Operand, OperandLayout, StepKind},
     verify::Placed,
 };
 
-pub(super) fn emit(code: &mut Code, verified: &Verified) {
+/// `id` is what plans and requests name the kernel by.
+pub(super) fn emit(code: &mut Code, verified: &Verified, id: u32) {
     let kernel = verified.kernel();
     let name = &kernel.name;
     code.blank();
@@ -50,7 +51,7 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     code.open(format!(
         "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
     ));
-    code.line(format!("int status = pf_enter(dev, plan, request, {:#010x}u);", kernel.id()));
+    code.line(format!("int status = pf_enter(dev, plan, request, {id:#010x}u);"));
     code.open("if (status == PF_OK)");
     code.line(format!("status = {name}_check(plan, request);"));
     code.close();
@@ -99,6 +100,23 @@ fn too_small(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * {o}->row_stride"),
         ],
     }
+}
+
+/// The entry of a kernel whose variants stand above it, each with an entry of its own.
+pub(super) fn dispatch(code: &mut Code, name: &str, variants: &[(Arch, Verified)]) {
+    code.blank();
+    code.line(format!("/* {name} differs by architecture: the plan says which it is for. */"));
+    code.open(format!(
+        "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
+    ));
+    refuse(code, &["plan->abi_version != PF_ABI_VERSION".into()], "PF_BAD_ABI");
+    for (arch, variant) in variants {
+        code.open(format!("if (plan->arch == {})", arch.number()));
+        code.line(format!("return pf_{}(dev, plan, request);", variant.kernel().name));
+        code.close();
+    }
+    code.line("return PF_BAD_PLAN;");
+    code.close();
 }
 
 pub(super) fn table(code: &mut Code, kernels: &[Verified]) {

@@ -6,7 +6,7 @@ use hexagon_runtime::Overflow;
 use hexagon_runtime::device::{Call, DdrOperand, LoadedModel, ModelPool, Variant};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
 use kernel_gen::ir::{Element, OperandLayout, OperandRole, Statement, StepKind};
-use kernel_gen::{Plan, Verified, cost};
+use kernel_gen::{Arch, Kernel, Plan, Verified, cost};
 
 use super::judge::{Judge, must_flag};
 use super::tunables::{self, VTCM_BYTES};
@@ -25,7 +25,6 @@ const UNTOUCHED: u8 = 0xff;
 pub(super) struct Bench {
     kernel: Verified,
     pub(super) layouts: DdrLayouts,
-    scaled: bool,
     /// Checked and fast model per overflow behaviour.
     pools: Vec<(Overflow, ModelPool, ModelPool)>,
     // Loaded from these files.
@@ -44,8 +43,7 @@ impl Bench {
                 Ok((overflow, checked, ModelPool::open(fast, FAST_THREADS, VTCM_BYTES, overflow)?))
             })
             .collect::<Result<_, CrossCheckError>>()?;
-        let scaled = scales_rows(&kernel.kernel().schedule);
-        Ok(Bench { kernel, layouts: DdrLayouts::standard(), scaled, pools, _compiled: compiled })
+        Ok(Bench { kernel, layouts: DdrLayouts::standard(), pools, _compiled: compiled })
     }
 
     pub fn kernel(&self) -> &Verified {
@@ -54,7 +52,7 @@ impl Bench {
 
     /// Whether every operand can be laid out, and every output read back.
     pub fn check_layouts(&self) -> Result<(), CrossCheckError> {
-        for operand in &self.kernel.kernel().operands {
+        for operand in Arch::ALL.iter().flat_map(|&arch| &self.kernel.on(arch).kernel().operands) {
             self.layouts.of(operand)?;
             let rows_of_floats = operand.layout == OperandLayout::RowMajor && operand.element == Element::F32;
             if operand.role == OperandRole::Output && !rows_of_floats {
@@ -79,14 +77,16 @@ impl Bench {
     pub fn run(&mut self, trial: &Trial) -> Result<(), Wrong> {
         let plan = tunables::plan(&self.kernel, trial).map_err(|error| Wrong::Plan(error.to_string()))?;
         let images = self.images(trial)?;
-        let kernel = self.kernel.kernel();
-        let tile = cost::tile_of(&self.kernel, cost::contraction_axis(&self.kernel));
+        let verified = self.kernel.on(plan.arch);
+        let kernel = verified.kernel();
+        let scaled = scales_rows(&kernel.schedule);
+        let tile = cost::tile_of(verified, cost::contraction_axis(verified));
         let tile = tile.and_then(|t| plan.tunables.get(t.0)).map_or(usize::MAX, |t| t.value as usize);
         let effective = images.iter().zip(&kernel.operands).map(|(image, operand)| {
             if operand.role == OperandRole::Output { Vec::new() } else { image.effective.clone() }
         });
-        let judge = Judge::new(&self.kernel, trial, tile, effective.collect());
-        let mut exponents = self.exponents(trial, &images);
+        let judge = Judge::new(verified, trial, tile, effective.collect());
+        let mut exponents = exponents(kernel, trial, &images);
         let call = || call(&plan, trial, &images);
         let (mut checked_call, mut fast_call) = (call()?, call()?);
         let (_, checked, fast) = match self.pools.iter_mut().find(|(overflow, ..)| *overflow == trial.overflow) {
@@ -114,7 +114,7 @@ impl Bench {
                     return Err(Wrong::Unstable { row });
                 }
             }
-            if flagged.is_empty() || !self.scaled {
+            if flagged.is_empty() || !scaled {
                 return Ok(());
             }
             for &row in &flagged {
@@ -126,7 +126,7 @@ impl Bench {
     }
 
     fn images(&self, trial: &Trial) -> Result<Vec<DdrImage>, Wrong> {
-        let kernel = self.kernel.kernel();
+        let kernel = self.kernel.on(trial.arch()).kernel();
         (0..kernel.operands.len())
             .map(|index| {
                 let operand = &kernel.operands[index];
@@ -136,23 +136,23 @@ impl Bench {
             })
             .collect()
     }
+}
 
-    /// e of every token row, over all activations of the row; 0 for a kernel without row scale.
-    fn exponents(&self, trial: &Trial, images: &[DdrImage]) -> Vec<i32> {
-        let kernel = self.kernel.kernel();
-        (0..trial.extents[0])
-            .map(|row| {
-                let mut values = Vec::new();
-                for (operand, image) in kernel.operands.iter().zip(images) {
-                    if self.scaled && operand.role == OperandRole::Activation {
-                        let cols = trial.extents[operand.axes[1].0];
-                        values.extend(image.effective[row * cols..(row + 1) * cols].iter().map(|&x| x as f32));
-                    }
+/// e of every token row, over all activations of the row; 0 for a kernel without row scale.
+fn exponents(kernel: &Kernel, trial: &Trial, images: &[DdrImage]) -> Vec<i32> {
+    let scaled = scales_rows(&kernel.schedule);
+    (0..trial.extents[0])
+        .map(|row| {
+            let mut values = Vec::new();
+            for (operand, image) in kernel.operands.iter().zip(images) {
+                if scaled && operand.role == OperandRole::Activation {
+                    let cols = trial.extents[operand.axes[1].0];
+                    values.extend(image.effective[row * cols..(row + 1) * cols].iter().map(|&x| x as f32));
                 }
-                row_exponent(&values)
-            })
-            .collect()
-    }
+            }
+            row_exponent(&values)
+        })
+        .collect()
 }
 
 fn scales_rows(body: &[Statement]) -> bool {
@@ -226,7 +226,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn of(kernel: &kernel_gen::Kernel, trial: &Trial, images: &[DdrImage]) -> Outputs {
+    fn of(kernel: &Kernel, trial: &Trial, images: &[DdrImage]) -> Outputs {
         let operand = kernel.operands.iter().position(|o| o.role == OperandRole::Output).unwrap_or(0);
         Outputs {
             operand,

@@ -21,6 +21,7 @@ pub(super) fn values(tunable: &Tunable, largest: u32) -> Vec<u32> {
 
 /// The plan of a case.
 pub(super) fn plan(kernel: &Verified, trial: &Trial) -> Result<Plan, Box<PlanError>> {
+    let kernel = kernel.on(trial.arch());
     let mut axes: Vec<u32> = trial.extents.iter().map(|&e| e as u32).collect();
     if let Some(tokens) = axes.first_mut() {
         *tokens += trial.spare_rows as u32;
