@@ -253,7 +253,16 @@ impl<'k> Checker<'_, 'k> {
         else {
             return;
         };
-        if run != other_run {
+        let contracted = self.view.kernel.contracted.as_ref();
+        if let Some(contracted) = contracted.filter(|c| *c != run && run == other_run) {
+            self.report.error(
+                weights.span(),
+                format!(
+                    "this multiply sums over axis `{run}`, which is not the one declared `contracted`, `{contracted}`: \
+                     exchange the roles in `axes`, or the extents of the windows"
+                ),
+            );
+        } else if run != other_run {
             self.report.error(
                 weights.span(),
                 format!("`{rows}` is summed over axis `{run}`, `{cols}` over `{other_run}`: the second extent of both is the contraction"),
