@@ -3,8 +3,9 @@
 use kernel_gen::{
     Arch, Kernel, emit_c,
     ir::{
-        AxisId, Candidates, ColumnFactors, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole, Pairs,
-        Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId, WindowId, WindowLayout,
+        AxisId, Candidates, ColumnFactors, Condition, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole,
+        Pairs, Quantity, Requirement, Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId,
+        Variant, WindowId, WindowLayout,
     },
     library,
     plan::solve,
@@ -135,7 +136,28 @@ fn replace_conversion(body: &mut [Statement], own: HvxStepId, windows: Option<(W
 }
 
 fn alter(kernel: &mut Kernel, dice: &mut Dice) {
-    match dice.below(10) {
+    match dice.below(12) {
+        11 => {
+            let mut other = Kernel { variants: Vec::new(), ..kernel.clone() };
+            alter(&mut other, dice);
+            kernel.variants.push(Variant { arch: Arch::ALL[dice.below(2)], kernel: other });
+        }
+        10 => {
+            let quantities =
+                [Quantity::Tunable(TunableId(dice.index())), Quantity::Axis(AxisId(dice.index())), Quantity::VtcmBytes];
+            let conditions: [fn(&[u64]) -> Option<bool>; 4] = [
+                |v| Some(v[0] <= 256),
+                |v| Some(v[0].checked_sub(64)? < v[1]),
+                |v| Some(v[0].is_power_of_two()),
+                |_| None,
+            ];
+            kernel.requirements.push(Requirement {
+                text: "*/".into(),
+                uses: vec![quantities[dice.below(3)], quantities[dice.below(3)]],
+                holds: Condition::new(conditions[dice.below(4)]),
+                source: kernel.source,
+            });
+        }
         9 => add_step(kernel, dice),
         8 => {
             let at = dice.below(kernel.operands.len());
@@ -198,7 +220,9 @@ fn altered_kernels_are_errors_or_c() {
             continue;
         };
         sound += 1;
-        assert!(emit_c(&verified, Arch::V79).contains("_run(dev, plan, request);"));
+        for arch in Arch::ALL {
+            assert!(emit_c(&verified, arch).contains("_run(dev, plan, request);"));
+        }
         for axes in [[1, 1, 1], [3431, 2560, 9728], [u32::MAX, 1, 1], [1 << 24, 1 << 24, 1 << 24]] {
             for vtcm in [8 << 20, 16 << 10, 0, u32::MAX] {
                 if let Ok(plan) = solve(&verified, Arch::V79, &axes, vtcm) {

@@ -215,7 +215,8 @@ fn item(
     match keyword.to_string().as_str() {
         "axes" => {
             if !reading.place().is_empty() {
-                let message = "`axes` cannot stand in a `when`: callers give a kernel one shape; name the axes once, outside";
+                let message =
+                    "`axes` cannot stand in a `when`: callers give a kernel one shape; name the axes once, outside";
                 report.error(keyword.span(), message);
             }
             declaration::axes(input, kernel, report)?;
