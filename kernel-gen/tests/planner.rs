@@ -2,7 +2,7 @@
 
 use kernel_gen::{
     Arch, Kernel, Plan, PlanError, Verified,
-    ir::{AxisId, Candidates},
+    ir::{AxisId, Candidates, Condition, Quantity, Requirement, Tunable, TunableId},
     library,
     plan::{MAX_EXTENT, RESERVED_BYTES, solve},
     verify,
@@ -286,4 +286,58 @@ fn messages_of_requirements() {
     let none = solve(&verify(&kernel).unwrap(), Arch::V79, &[64, 64, 64], 512 << 10).unwrap_err().to_string();
     let text = format!("{}\n{none}", refused.join("\n"));
     insta::assert_snapshot!(text);
+}
+
+/// Small candidate sets and arbitrary requirements: the planner finds a plan exactly when there is one.
+#[test]
+fn the_search_misses_no_plan() {
+    let mut state = 3_u64;
+    let mut below = |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let conditions: [fn(&[u64]) -> Option<bool>; 6] = [
+        |v| Some(v[0] == 2 * v[1]),
+        |v| Some(v[0].checked_sub(v[1])? >= 96),
+        |v| Some(v[0] * v[1] >= 32768),
+        |v| Some(v[0].is_power_of_two() && !v[1].is_power_of_two()),
+        |v| Some(v[0] * 3 > v[1] * 5),
+        |v| Some(v[0] % 96 == 0),
+    ];
+    let (mut found, mut none) = (0, 0);
+    for _ in 0..400 {
+        let mut kernel = library::forward_q8();
+        for tunable in &mut kernel.tunables {
+            let list = (0..1 + below(4)).map(|_| 32 * (1 + below(12)) as u32).collect();
+            tunable.candidates = Candidates::List(list);
+        }
+        for _ in 0..1 + below(3) {
+            let [a, b] = [0; 2].map(|_: u32| Quantity::Tunable(TunableId(below(3) as usize)));
+            let holds = Condition::new(conditions[below(6) as usize]);
+            kernel
+                .requirements
+                .push(Requirement { text: "…".into(), uses: vec![a, b], holds, source: kernel.source });
+        }
+        let list = |t: &Tunable| match &t.candidates {
+            Candidates::List(list) => list.clone(),
+            Candidates::Range { .. } => Vec::new(),
+        };
+        let lists: Vec<Vec<u32>> = kernel.tunables.iter().map(list).collect();
+        let Ok(kernel) = verify(&kernel) else {
+            continue;
+        };
+        let axes = [1 + below(400) as u32, 1 + below(400) as u32, 1 + below(400) as u32];
+        let vtcm = [96 << 10, 192 << 10, 1 << 20][below(3) as usize];
+        let all = lists[0].iter().flat_map(|&a| lists[1].iter().map(move |&b| (a, b)));
+        let mut all = all.flat_map(|(a, b)| lists[2].iter().map(move |&c| [a, b, c]));
+        let exists = all.any(|tiles| Plan::with_tunables(&kernel, Arch::V79, &axes, vtcm, &tiles).is_ok());
+        let plan = solve(&kernel, Arch::V79, &axes, vtcm);
+        assert_eq!(plan.is_ok(), exists, "{axes:?}, {vtcm}: {lists:?}: {plan:?}");
+        if exists {
+            found += 1;
+        } else {
+            none += 1;
+        }
+    }
+    assert!(found > 50 && none > 50, "{found} with a plan, {none} without");
 }

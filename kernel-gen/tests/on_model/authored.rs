@@ -178,6 +178,110 @@ kernel! {
     }
 }
 
+kernel! {
+    /// Y = X · Wᵀ from Q8_0 tiles: on V79 one block of W in flight, on V81 weights outermost.
+    kernel forward_q8_by_arch {
+        axes { m: token, n: out, k: in }
+
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=256;
+        tunable kc in 32..=8192;
+
+        window xa: activation_tiles f16[mc, kc];
+        when v79 {
+            window wq: q8_0_tiles[nc, kc] stages 2;
+        } else {
+            window wq: q8_0_tiles[nc, kc];
+        }
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+
+        schedule {
+            when v79 {
+                for mo in tiles(m, mc) {
+                    for ko in tiles(k, kc) {
+                        pack_rows xa <- x[mo, ko] scale(row);
+                        for no in tiles(n, nc) pipeline(wq) {
+                            load wq <- w[no, ko];
+                            dequantise wb <- wq;
+                            multiply yc <- xa * wb;
+                            unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                        }
+                    }
+                }
+            } else {
+                for no in tiles(n, nc) {
+                    for ko in tiles(k, kc) {
+                        load wq <- w[no, ko];
+                        dequantise wb <- wq;
+                        for mo in tiles(m, mc) {
+                            pack_rows xa <- x[mo, ko] scale(row);
+                            multiply yc <- xa * wb;
+                            unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                        }
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+
+    /// Token rows times W in row-major FP16, in both directions: contraction along the row of W, or over its rows.
+    kernel f16_pair for forward, input_grad {
+        axes { m: token, f: free, r: contracted }
+
+        operand x: activation f32 row_major[m, r] in ddr_stream;
+        operand w: weight f16 row_major[out, in] in ddr_resident;
+        operand y: output f32 row_major[m, f] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable fc in 32..=256;
+        tunable rc in 32..=8192;
+
+        window xa: activation_tiles f16[mc, rc];
+        window wr: row_major f16[out, in] stages 2;
+        window wb: weight_tiles f16[fc, rc];
+        window yc: output_tiles f16[mc, fc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ro in tiles(r, rc) {
+                    pack_rows xa <- x[mo, ro] scale(row);
+                    for fo in tiles(f, fc) pipeline(wr) {
+                        load wr <- w[out, in];
+                        when forward {
+                            scatter_words wb <- wr;
+                        } else {
+                            interleave_pairs wb <- wr;
+                        }
+                        multiply yc <- xa * wb;
+                        unpack_rows y[mo, fo] += yc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        when forward {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(j, r)).sum()
+        } else {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(r, j)).sum()
+        }
+    }
+}
+
 pub fn all() -> Vec<Kernel> {
-    vec![forward_e5m2_absolute(), input_grad_e5m2(), forward_f16_swapped(), forward_q8_weights_outside()]
+    vec![
+        forward_e5m2_absolute(),
+        input_grad_e5m2(),
+        forward_f16_swapped(),
+        forward_q8_weights_outside(),
+        forward_q8_by_arch(),
+        forward_f16_pair(),
+        input_grad_f16_pair(),
+    ]
 }
