@@ -170,6 +170,7 @@ fn element(element: Element) -> TokenStream {
     match element {
         Element::F32 => quote!(ir::Element::F32),
         Element::F16 => quote!(ir::Element::F16),
+        Element::Bf16 => quote!(ir::Element::Bf16),
         Element::Packed => quote!(ir::Element::Packed),
     }
 }

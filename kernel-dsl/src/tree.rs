@@ -126,6 +126,7 @@ pub(crate) enum OperandRole {
 pub(crate) enum Element {
     F32,
     F16,
+    Bf16,
     Packed,
 }
 

@@ -105,8 +105,14 @@ impl<'k> Checker<'_, 'k> {
                 self.report.error(
                     from.operand.span(),
                     format!(
-                        "`{}` holds f32 rows: they are converted on their way in, by `pack_rows` or `pack_cols`",
-                        operand.name
+                        "`{}` holds {} rows: {}",
+                        operand.name,
+                        if operand.element == Element::Bf16 { "bf16" } else { "f32" },
+                        if operand.role == OperandRole::Weight {
+                            "a weight is loaded as f16 rows or packed tiles"
+                        } else {
+                            "they are converted on their way in, by `pack_rows` or `pack_cols`"
+                        }
                     ),
                 );
                 return;
@@ -119,10 +125,10 @@ impl<'k> Checker<'_, 'k> {
         let Some(operand) = self.view.operand(&from.operand) else {
             return;
         };
-        if operand.role != OperandRole::Activation || operand.element != Element::F32 {
+        if operand.role != OperandRole::Activation || operand.layout != OperandLayout::RowMajor {
             self.report.error(
                 from.operand.span(),
-                format!("`{}` packs f32 rows of an activation, `{}` is something else", self.keyword(), operand.name),
+                format!("`{}` packs rows of an activation, `{}` is something else", self.keyword(), operand.name),
             );
         }
         let pair = if side == Side::Rows { 0 } else { 1 };

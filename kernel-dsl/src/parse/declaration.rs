@@ -97,7 +97,7 @@ pub(super) fn operand(input: ParseStream<'_>, name: Ident, formats: &[TileFormat
     const SCOPES: &[(&str, Scope)] = &[("ddr_resident", Scope::DdrResident), ("ddr_stream", Scope::DdrStream)];
     input.parse::<Token![:]>()?;
     let (role, _) = one_of(input, "operand role", ROLES)?;
-    let mut words = vec![("f32", Err(Element::F32)), ("f16", Err(Element::F16))];
+    let mut words = vec![("f32", Err(Element::F32)), ("f16", Err(Element::F16)), ("bf16", Err(Element::Bf16))];
     words.extend(formats.iter().map(|format| (format.name.as_str(), Ok(format))));
     let (element, layout) = match one_of(input, "element type or layout", &words)?.0 {
         Err(element) => (element, one_of(input, "operand layout", LAYOUTS)?.0),

@@ -78,8 +78,17 @@ fn definition_or_kernel(
         let Some(layout) = definition::layout(input, &name, report)? else {
             return Ok(None);
         };
-        const TAKEN: &[&str] =
-            &["f32", "f16", "row_major", "vector", "activation_tiles", "weight_tiles", "output_tiles", "f16_tiles"];
+        const TAKEN: &[&str] = &[
+            "f32",
+            "f16",
+            "bf16",
+            "row_major",
+            "vector",
+            "activation_tiles",
+            "weight_tiles",
+            "output_tiles",
+            "f16_tiles",
+        ];
         if TAKEN.contains(&layout.name.as_str()) || definitions.formats().iter().any(|f| f.name == layout.name) {
             report.error(name.span(), format!("there is a layout `{name}` already"));
         } else {

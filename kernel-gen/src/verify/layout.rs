@@ -125,8 +125,9 @@ impl Step<'_, '_> {
             (OperandLayout::RowMajor | OperandLayout::Vector, _) => {
                 self.error(
                     Rule::Layout,
-                    format!("`load` cannot bring f32 rows of `{}` into VTCM", source.name),
-                    "f32 rows are converted on their way in, by `pack_rows` or `pack_cols`; a vector is taken by an unpack".into(),
+                    format!("`load` cannot bring {} rows of `{}` into VTCM", source.element.name(), source.name),
+                    "token rows are converted on their way in, by `pack_rows` or `pack_cols`; a vector is taken by an unpack"
+                        .into(),
                 );
                 return;
             }
@@ -138,10 +139,10 @@ impl Step<'_, '_> {
 
     fn pack(&mut self, window: WindowId, operand: OperandId, block: [AxisId; 2], pair: AxisId) {
         let source = &self.view.kernel.operands[operand.0];
-        if source.role != OperandRole::Activation || source.element != Element::F32 {
+        if source.role != OperandRole::Activation || source.layout != OperandLayout::RowMajor {
             self.error(
                 Rule::Role,
-                format!("`{}` takes f32 rows of an activation, `{}` is something else", self.keyword(), source.name),
+                format!("`{}` takes rows of an activation, `{}` is something else", self.keyword(), source.name),
                 "load weights; pack x or dy".into(),
             );
         }

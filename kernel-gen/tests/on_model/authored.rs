@@ -231,6 +231,78 @@ kernel! {
         reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
     }
 
+    /// Y = X · Wᵀ, X in BF16.
+    kernel forward_bf16 {
+        axes { m: token, n: out, k: in }
+
+        operand x: activation bf16 row_major[m, k] in ddr_stream;
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=256;
+        tunable kc in 32..=8192;
+
+        window xt: activation_tiles f16[mc, kc];
+        window wq: q8_0_tiles[nc, kc] stages 2;
+        window wt: weight_tiles f16[nc, kc];
+        window yt: output_tiles f16[mc, nc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xt <- x[mo, ko] scale(row);
+                    for no in tiles(n, nc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        dequantise wt <- wq;
+                        multiply yt <- xt * wt;
+                        unpack_rows y[mo, no] += yt unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+
+    /// dX = dY · W by operand swap, dY in FP16 on V79 and in BF16 on V81.
+    kernel input_grad_halves {
+        axes { m: token, n: out, k: in }
+
+        when v79 {
+            operand dy: activation f16 row_major[m, n] in ddr_stream;
+        } else {
+            operand dy: activation bf16 row_major[m, n] in ddr_stream;
+        }
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand dx: output f32 row_major[m, k] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=8192;
+        tunable kc in 32..=256;
+
+        window dyb: weight_tiles f16[mc, nc];
+        window wq: q8_0_tiles[nc, kc] stages 2;
+        window wa: activation_tiles f16[kc, nc];
+        window dxc: output_tiles f16[kc, mc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for no in tiles(n, nc) {
+                    pack_cols dyb <- dy[mo, no] scale(row);
+                    for ko in tiles(k, kc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        dequantise wa <- wq;
+                        multiply dxc <- swap(dyb, wa);
+                        unpack_cols dx[mo, ko] += dxc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.n()).map(|n| c.dy(i, n) * c.w(n, j)).sum()
+    }
+
     /// Token rows times W in row-major FP16, in both directions: contraction along the row of W, or over its rows.
     kernel f16_pair for forward, input_grad {
         axes { m: token, f: free, r: contracted }
@@ -281,6 +353,8 @@ pub fn all() -> Vec<Kernel> {
         forward_f16_swapped(),
         forward_q8_weights_outside(),
         forward_q8_by_arch(),
+        forward_bf16(),
+        input_grad_halves(),
         forward_f16_pair(),
         input_grad_f16_pair(),
     ]

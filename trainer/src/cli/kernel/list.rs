@@ -50,6 +50,7 @@ fn lies(operand: &Operand) -> String {
     let element = match operand.element {
         Element::F32 => "f32 ",
         Element::F16 => "f16 ",
+        Element::Bf16 => "bf16 ",
         Element::Packed => "",
     };
     let layout = match operand.layout {
