@@ -157,6 +157,7 @@ impl TileFormat {
 /// What a step of the author's reads.
 pub(crate) enum StepInput {
     Packed(TileFormat, Side),
+    Rows(Side),
     F16,
 }
 

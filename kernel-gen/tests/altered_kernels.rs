@@ -104,13 +104,14 @@ fn add_step(kernel: &mut Kernel, dice: &mut Dice) {
     let source = kernel.source;
     let inputs = [
         StepInput::F16,
+        StepInput::Rows(Pairs::Rows),
         StepInput::Packed(TileFormat::Q8_0, Pairs::Cols),
         StepInput::Packed(TileFormat::new("none", 0, None), Pairs::Rows),
     ];
     kernel.steps.push(HvxStep {
         name: ["own", "own", "from", "xa"][dice.below(4)].into(),
         doc: vec!["*/".into()],
-        input: inputs[dice.below(3)],
+        input: inputs[dice.below(4)],
         body: ["(void)dev, (void)to, (void)from;", "(void)dev, (void)to, (void)from;", "", "}", "("][dice.below(5)]
             .into(),
         reference: StepReference::new(|tile, p, q| tile.element(p, q)),

@@ -148,6 +148,7 @@ impl<'k> Checker<'_, 'k> {
                     StepInput::Packed(format, side) => {
                         (vec![WindowLayout::Tiles(format.clone())], if *side == Side::Rows { 0 } else { 1 })
                     }
+                    StepInput::Rows(side) => (vec![WindowLayout::RowMajor], if *side == Side::Rows { 0 } else { 1 }),
                     StepInput::F16 => {
                         let tiles = vec![WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
                         // The pair index stays where it is in the source.

@@ -88,6 +88,7 @@ fn definition_or_kernel(
             "weight_tiles",
             "output_tiles",
             "f16_tiles",
+            "f16_rows",
         ];
         if TAKEN.contains(&layout.name.as_str()) || definitions.formats().iter().any(|f| f.name == layout.name) {
             report.error(name.span(), format!("there is a layout `{name}` already"));

@@ -179,6 +179,9 @@ impl Step<'_, '_> {
             StepInput::Packed(format, pairs) => {
                 self.convert(to, from, WindowLayout::Tiles(format), if pairs == Pairs::Rows { 0 } else { 1 });
             }
+            StepInput::Rows(pairs) => {
+                self.convert(to, from, WindowLayout::RowMajor, if pairs == Pairs::Rows { 0 } else { 1 });
+            }
             StepInput::F16 => {
                 let tiles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
                 let (readable, writable) = (self.layout(from, &tiles, "reads"), self.layout(to, &tiles, "fills"));

@@ -39,6 +39,53 @@ kernel! {
         reference |tile, p, q| tile.element(p, q).abs()
     }
 
+    /// Rows to tiles, two rows interleaved, without their signs.
+    step absolute_rows: f16_rows -> f16_tiles pairs(rows) {
+        body r"
+            pf_vec magnitude = pf_vsplat_word(0x7FFF7FFFu);
+            for (uint32_t row = 0; row < 32; row += 2) {
+                pf_vec even = pf_vload_half(dev, from + row * row_stride);
+                pf_vec odd = pf_vload_half(dev, from + (row + 1u) * row_stride);
+                pf_vstore(dev, to + row * 64u, pf_vand(pf_vshuff(odd, even, -2).lo, magnitude));
+            }
+        ";
+        reference |tile, p, q| tile.patch(p, q).abs()
+    }
+
+    /// dX = dY · |W|, W row-major FP16.
+    kernel input_grad_f16_absolute {
+        axes { m: token, n: out, k: in }
+
+        operand dy: activation f32 row_major[m, n] in ddr_stream;
+        operand w: weight f16 row_major[n, k] in ddr_resident;
+        operand dx: output f32 row_major[m, k] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=8192;
+        tunable kc in 32..=256;
+
+        window dya: activation_tiles f16[mc, nc];
+        window wr: row_major f16[nc, kc] stages 2;
+        window wb: weight_tiles f16[kc, nc];
+        window dxc: output_tiles f16[mc, kc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for no in tiles(n, nc) {
+                    pack_rows dya <- dy[mo, no] scale(row);
+                    for ko in tiles(k, kc) pipeline(wr) {
+                        load wr <- w[no, ko];
+                        apply absolute_rows wb <- wr;
+                        multiply dxc <- dya * wb;
+                        unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.n()).map(|n| c.dy(i, n) * c.w(n, j).abs()).sum()
+    }
+
     /// Y = |X| · Wᵀ, W in E5M2 tiles.
     kernel forward_e5m2_absolute {
         axes { m: token, n: out, k: in }
@@ -349,6 +396,7 @@ kernel! {
 pub fn all() -> Vec<Kernel> {
     vec![
         forward_e5m2_absolute(),
+        input_grad_f16_absolute(),
         input_grad_e5m2(),
         forward_f16_swapped(),
         forward_q8_weights_outside(),
