@@ -229,6 +229,16 @@ const ALTERATIONS: &[Alteration] = &[
         *nth(k, 2) = StepKind::Dequantise { to: WindowId(2), from: WindowId(1) };
     }),
     ("contractions differ", Rule::Tile, |k| k.windows[2].extents[1] = TunableId(0)),
+    ("weight in BF16", Rule::Layout, |k| {
+        k.operands[1].layout = OperandLayout::RowMajor;
+        k.operands[1].element = Element::Bf16;
+    }),
+    ("output in BF16", Rule::Role, |k| k.operands[2].element = Element::Bf16),
+    ("window in BF16", Rule::Layout, |k| k.windows[0].element = Element::Bf16),
+    ("step for rows", Rule::Layout, |k| {
+        apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q8_0);
+        k.steps[0].input = StepInput::Rows(Pairs::Cols);
+    }),
     ("variant of another shape", Rule::Arch, |k| on_v81(k, |other| other.axes[1].name = "j".into())),
     ("variants of a variant", Rule::Arch, |k| {
         on_v81(k, |v| v.variants.push(Variant { arch: Arch::V79, kernel: library::forward_q8() }));

@@ -126,8 +126,11 @@ impl Step<'_, '_> {
                 self.error(
                     Rule::Layout,
                     format!("`load` cannot bring {} rows of `{}` into VTCM", source.element.name(), source.name),
-                    "token rows are converted on their way in, by `pack_rows` or `pack_cols`; a vector is taken by an unpack"
-                        .into(),
+                    match source.role {
+                        OperandRole::Weight => "a weight is f16 rows or packed tiles".into(),
+                        OperandRole::Column => "a vector is taken by an unpack".into(),
+                        _ => "token rows are converted on their way in, by `pack_rows` or `pack_cols`".into(),
+                    },
                 );
                 return;
             }
