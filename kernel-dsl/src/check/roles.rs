@@ -311,9 +311,14 @@ impl<'k> Checker<'_, 'k> {
                 }
             }
             if operand.role != OperandRole::Output || operand.element != Element::F32 {
+                let is = if operand.role == OperandRole::Output {
+                    "is not: partial sums are added in f32, declare it `f32 row_major`"
+                } else {
+                    "is read-only"
+                };
                 self.report.error(
                     to.operand.span(),
-                    format!("`{}` writes f32 rows of an output, `{}` is read-only", self.keyword(), operand.name),
+                    format!("`{}` writes f32 rows of an output, `{}` {is}", self.keyword(), operand.name),
                 );
                 return;
             }

@@ -73,8 +73,10 @@ fn axis_role(
     if !elsewhere.is_empty() {
         report.syntax(error_here(input, elsewhere));
         input.call(Ident::parse_any)?;
-        // The role the word has in the other kind of kernel, so that one mistake is one.
-        return Ok((if ["out", "free"].contains(&word.as_str()) { AxisRole::Out } else { AxisRole::In }, false));
+        // As if forward had been meant, where `out` is free, so that one mistake is one.
+        let free = ["out", "free"].contains(&word.as_str());
+        let out = free == (direction != Some(Direction::InputGrad));
+        return Ok((if out { AxisRole::Out } else { AxisRole::In }, false));
     }
     let (role, word) = match direction {
         None => one_of(input, "axis role", ONE)?,

@@ -293,7 +293,11 @@ impl Step<'_, '_> {
             self.error(
                 Rule::Role,
                 format!("`{}` writes f32 rows of an output, `{}` is something else", self.keyword(), target.name),
-                "frozen weights and inputs are read-only".into(),
+                if target.role == OperandRole::Output {
+                    "partial sums are added in f32: declare the output `f32 row_major`".into()
+                } else {
+                    "frozen weights and inputs are read-only".into()
+                },
             );
         }
         if !self.layout(window, &[WindowLayout::OutputTiles], "reads") {
