@@ -288,6 +288,8 @@ fn messages_of_requirements() {
     insta::assert_snapshot!(text);
 }
 
+type Judged = fn(&[u64]) -> Option<bool>;
+
 /// Small candidate sets and arbitrary requirements: the planner finds a plan exactly when there is one.
 #[test]
 fn the_search_misses_no_plan() {
@@ -296,7 +298,7 @@ fn the_search_misses_no_plan() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % bound
     };
-    let conditions: [fn(&[u64]) -> Option<bool>; 6] = [
+    let conditions: [Judged; 6] = [
         |v| Some(v[0] == 2 * v[1]),
         |v| Some(v[0].checked_sub(v[1])? >= 96),
         |v| Some(v[0] * v[1] >= 32768),
