@@ -3,6 +3,7 @@
 mod flow;
 mod names;
 mod roles;
+mod split;
 mod sums;
 
 use std::collections::HashMap;
@@ -30,6 +31,7 @@ pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
     roles::check(&view, report);
     sums::check(&view, report);
     requirements(kernel, report);
+    split::check(&view, report);
     if kernel.complete && sound_names {
         flow::check(&view, report);
         names::missing(kernel, report);

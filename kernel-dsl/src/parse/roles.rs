@@ -66,16 +66,21 @@ impl Roles {
                     self.statements(body, loops, tiles);
                     loops.pop();
                 }
-                Statement::Step(step) => match &mut step.kind {
-                    StepKind::Load { from: block, .. }
-                    | StepKind::Pack { from: block, .. }
-                    | StepKind::Unpack(Unpack { to: block, .. }) => {
-                        for variable in &mut block.variables {
-                            self.variable(variable, loops);
-                        }
+                Statement::Step(step) => {
+                    if let Some(axis) = &mut step.split {
+                        self.axis(axis);
                     }
-                    StepKind::Convert { .. } | StepKind::Multiply { .. } => {}
-                },
+                    match &mut step.kind {
+                        StepKind::Load { from: block, .. }
+                        | StepKind::Pack { from: block, .. }
+                        | StepKind::Unpack(Unpack { to: block, .. }) => {
+                            for variable in &mut block.variables {
+                                self.variable(variable, loops);
+                            }
+                        }
+                        StepKind::Convert { .. } | StepKind::Multiply { .. } => {}
+                    }
+                }
             }
         }
     }

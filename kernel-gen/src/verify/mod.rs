@@ -15,6 +15,7 @@ mod pipeline;
 mod placed;
 mod requirements;
 mod scale;
+mod split;
 mod steps;
 mod tiles;
 mod variants;
@@ -137,6 +138,7 @@ fn rules(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Facts> {
     declarations::check(&view, found);
     layout::check(&view, found);
     scale::check(&view, found);
+    split::check(&view, found);
     coverage::check(&view, found);
     Some(facts)
 }
