@@ -12,6 +12,9 @@ use kernel_gen::{
     verify,
 };
 
+/// A condition on two quantities.
+type Judged = fn(&[u64]) -> Option<bool>;
+
 struct Dice(u64);
 
 impl Dice {
@@ -154,7 +157,7 @@ fn alter(kernel: &mut Kernel, dice: &mut Dice) {
         10 => {
             let quantities =
                 [Quantity::Tunable(TunableId(dice.index())), Quantity::Axis(AxisId(dice.index())), Quantity::VtcmBytes];
-            let conditions: [fn(&[u64]) -> Option<bool>; 4] = [
+            let conditions: [Judged; 4] = [
                 |v| Some(v[0] <= 256),
                 |v| Some(v[0].checked_sub(64)? < v[1]),
                 |v| Some(v[0].is_power_of_two()),

@@ -48,19 +48,19 @@ kernel! {
             for mo in tiles(m, mc) {
                 for ro in tiles(r, rc) {
                     when forward {
-                        pack_rows xt <- x[mo, ro] scale(row);
+                        pack_rows xt <- x[mo, ro] scale(row) split(m);
                     } else {
-                        pack_cols xt <- x[mo, ro] scale(row);
+                        pack_cols xt <- x[mo, ro] scale(row) split(m);
                     }
                     for fo in tiles(f, fc) pipeline(wq) {
                         load wq <- w[out, in];
-                        dequantise wt <- wq;
+                        dequantise wt <- wq split(out);
                         when forward {
                             multiply yt <- xt * wt;
-                            unpack_rows y[mo, fo] += yt unscale(row) guard(60000);
+                            unpack_rows y[mo, fo] += yt unscale(row) guard(60000) split(m);
                         } else {
                             multiply yt <- swap(xt, wt);
-                            unpack_cols y[mo, fo] += yt unscale(row) guard(60000);
+                            unpack_cols y[mo, fo] += yt unscale(row) guard(60000) split(m);
                         }
                     }
                 }

@@ -75,7 +75,7 @@ kernel! {
                     pack_rows dya <- dy[mo, no] scale(row);
                     for ko in tiles(k, kc) pipeline(wr) {
                         load wr <- w[no, ko];
-                        apply absolute_rows wb <- wr;
+                        apply absolute_rows wb <- wr split(n);
                         multiply dxc <- dya * wb;
                         unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000);
                     }
@@ -374,9 +374,9 @@ kernel! {
                     for fo in tiles(f, fc) pipeline(wr) {
                         load wr <- w[out, in];
                         when forward {
-                            scatter_words wb <- wr;
+                            scatter_words wb <- wr split(out);
                         } else {
-                            interleave_pairs wb <- wr;
+                            interleave_pairs wb <- wr split(out);
                         }
                         multiply yc <- xa * wb;
                         unpack_rows y[mo, fo] += yc unscale(row) guard(60000);

@@ -34,7 +34,7 @@ kernel_gen::kernel! {
                     }
                     for fo in tiles(f, fc) pipeline(wq) {
                         load wq <- w[out, in];
-                        dequantise wt <- wq;
+                        dequantise wt <- wq split(out);
                         when forward {
                             multiply yt <- xt * wt;
                             unpack_rows y[mo, fo] += yt unscale(row) guard(60000);
