@@ -35,6 +35,8 @@ mod route;
 mod row_scale;
 mod runtime;
 mod service;
+mod sessions;
+mod shape_planner;
 mod startup_check;
 mod ticket;
 mod weight;
@@ -50,6 +52,8 @@ pub use plan_table::{PlanOutcome, PlanRow, PlanTable};
 pub use precision::Precision;
 pub use projection::ProjectionId;
 pub use runtime::Runtime;
+pub use sessions::{ResidentWeight, SESSION_BYTES, SessionError, SessionShare, split_sessions};
+pub use shape_planner::{PredictedRequest, ShapePlan, ShapePlanner};
 pub use ticket::Ticket;
 pub use weight::{Q8_BLOCK_BYTES, WeightData};
 
