@@ -251,8 +251,10 @@ mod tests {
             bucket,
             ..row("model.layers.0.mlp.up_proj", PlanOutcome::Unsupported { reason: "does not fit FP16".into() })
         };
-        let both: Vec<PlanRow> =
-            Direction::ALL.into_iter().flat_map(|direction| [32, 128].map(|bucket| refused(direction, bucket))).collect();
+        let both: Vec<PlanRow> = Direction::ALL
+            .into_iter()
+            .flat_map(|direction| [32, 128].map(|bucket| refused(direction, bucket)))
+            .collect();
         let text = |rows: &[PlanRow]| PlanTable { rows: rows.to_vec(), buckets: 2, vtcm_bytes: 8 << 20 }.to_string();
         let whole = text(&both);
         assert_eq!(whole.matches("does not fit FP16").count(), 1, "{whole}");

@@ -12,6 +12,8 @@ use crate::data::DataError;
 use crate::demo::{FetchError, TagDataError};
 use crate::eval::EvalError;
 use crate::model_file::ModelError;
+use crate::plan::PlanFailure;
+use crate::registry::UnknownPreset;
 use crate::text::TextError;
 use crate::train::TrainError;
 
@@ -54,6 +56,12 @@ pub(super) enum CliError {
         /// What is wrong.
         source: TagDataError,
     },
+    /// No model to plan.
+    #[error("give --preset NAME or --config config.json")]
+    NoShape,
+    /// A report that cannot be written as JSON.
+    #[error("the report cannot be written as JSON: {0}. Leave --json out")]
+    Json(serde_json::Error),
     #[error(transparent)]
     Adapter(#[from] AdapterError),
     #[error(transparent)]
@@ -70,6 +78,10 @@ pub(super) enum CliError {
     Kernel(#[from] KernelError),
     #[error(transparent)]
     Model(#[from] ModelError),
+    #[error(transparent)]
+    Plan(#[from] PlanFailure),
+    #[error(transparent)]
+    Preset(#[from] UnknownPreset),
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
     #[error(transparent)]

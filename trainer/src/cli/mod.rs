@@ -8,7 +8,9 @@ mod eval;
 mod fetch;
 mod interrupt;
 mod kernel;
+mod limits;
 mod log;
+mod model_shape;
 mod plan;
 mod progress;
 mod session;
@@ -39,8 +41,8 @@ enum Command {
     Fetch(fetch::FetchArgs),
     /// Author, check, explain and run the kernels of the NPU.
     Kernel(kernel::KernelArgs),
-    /// Print where each frozen projection will run, and with which tiles.
-    Plan(plan::PlanArgs),
+    /// Print what a step needs, from shapes alone: bytes, sessions, operations, tiles, predicted times and memory.
+    Plan(Box<plan::PlanArgs>),
 }
 
 /// Runs the command line of this process. Every error ends in a message on stderr and a code other than 0.

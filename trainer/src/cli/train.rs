@@ -9,6 +9,7 @@ use super::counters::print_counters;
 use super::device::DeviceArgs;
 use super::error::CliError;
 use super::interrupt;
+use super::limits::{above_zero, below_one, not_negative, positive, probability, rank};
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
 use crate::architecture::Activations;
@@ -138,38 +139,6 @@ enum Decay {
     Constant,
     Linear,
     Cosine,
-}
-
-fn positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if number > 0 => Ok(number),
-        _ => Err("give a whole number of at least 1".to_owned()),
-    }
-}
-
-fn rank(text: &str) -> Result<usize, String> {
-    let wanted = "give a whole number from 1 to 1024";
-    positive(text).ok().filter(|&rank| rank <= 1024).ok_or_else(|| wanted.to_owned())
-}
-
-fn above_zero(text: &str) -> Result<f64, String> {
-    number(text, "give a number above 0", |number| number > 0.0)
-}
-
-fn not_negative(text: &str) -> Result<f64, String> {
-    number(text, "give a number of at least 0", |number| number >= 0.0)
-}
-
-fn below_one(text: &str) -> Result<f64, String> {
-    number(text, "give a number of at least 0 and below 1", |number| (0.0..1.0).contains(&number))
-}
-
-fn probability(text: &str) -> Result<f64, String> {
-    number(text, "give a number from 0 to 1", |number| (0.0..=1.0).contains(&number))
-}
-
-fn number(text: &str, wanted: &str, legal: impl Fn(f64) -> bool) -> Result<f64, String> {
-    text.parse().ok().filter(|&number: &f64| number.is_finite() && legal(number)).ok_or_else(|| wanted.to_owned())
 }
 
 impl TrainArgs {
