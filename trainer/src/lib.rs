@@ -12,5 +12,7 @@ pub mod nodes;
 pub mod optimizer;
 pub mod plan;
 pub mod registry;
+pub mod synth;
 pub mod text;
+pub mod timeline;
 pub mod train;

@@ -14,7 +14,9 @@ use crate::eval::EvalError;
 use crate::model_file::ModelError;
 use crate::plan::PlanFailure;
 use crate::registry::UnknownPreset;
+use crate::synth::SynthError;
 use crate::text::TextError;
+use crate::timeline::TimelineError;
 use crate::train::TrainError;
 
 /// A command that could not do its work.
@@ -85,7 +87,11 @@ pub(super) enum CliError {
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
     #[error(transparent)]
+    Synth(#[from] SynthError),
+    #[error(transparent)]
     Text(#[from] TextError),
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
     #[error(transparent)]
     Train(#[from] TrainError),
 }

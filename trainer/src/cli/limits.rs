@@ -1,5 +1,7 @@
 //! Values that flags accept, each with the text that says so.
 
+use bytesize::ByteSize;
+
 pub(super) fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
@@ -30,4 +32,9 @@ pub(super) fn probability(text: &str) -> Result<f64, String> {
 
 fn number(text: &str, wanted: &str, legal: impl Fn(f64) -> bool) -> Result<f64, String> {
     text.parse().ok().filter(|&number: &f64| number.is_finite() && legal(number)).ok_or_else(|| wanted.to_owned())
+}
+
+pub(super) fn bytes(text: &str) -> Result<ByteSize, String> {
+    let size = text.parse::<ByteSize>().ok().filter(|size| size.as_u64() > 0);
+    size.ok_or_else(|| "give a size above 0, such as 3GB or 2800MB".to_owned())
 }

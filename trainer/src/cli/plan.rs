@@ -8,7 +8,7 @@ use hexagon_runtime::{Arch, RuntimeConfig, SESSION_BYTES};
 
 use super::device::DeviceArgs;
 use super::error::CliError;
-use super::limits::{positive, rank};
+use super::limits::{bytes, positive, rank};
 use super::model_shape::ModelShape;
 use super::session::Session;
 use crate::memory::{ActivationBudget, available};
@@ -55,11 +55,6 @@ enum Generation {
     V79,
     /// Snapdragon 8 Elite Gen 5.
     V81,
-}
-
-fn bytes(text: &str) -> Result<ByteSize, String> {
-    let size = text.parse::<ByteSize>().ok().filter(|size| size.as_u64() > 0);
-    size.ok_or_else(|| "give a size above 0, such as 3GB or 2800MB".to_owned())
 }
 
 impl PlanArgs {

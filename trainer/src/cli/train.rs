@@ -1,6 +1,8 @@
 //! `permafrost train`
 
 use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hexagon_runtime::Counters;
@@ -8,13 +10,14 @@ use hexagon_runtime::Counters;
 use super::counters::print_counters;
 use super::device::DeviceArgs;
 use super::error::CliError;
-use super::interrupt;
+use super::interrupt::Stop;
 use super::limits::{above_zero, below_one, not_negative, positive, probability, rank};
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
 use crate::architecture::Activations;
 use crate::data::load_jsonl;
 use crate::optimizer::{AdamWOptions, Schedule};
+use crate::timeline::{Recorder, TimelineFile};
 use crate::train::{self, DEFAULT_MICRO_TOKENS, Run, TrainOptions, TrainReport};
 
 /// Flags of `permafrost train`.
@@ -71,6 +74,12 @@ pub(super) struct TrainArgs {
     /// Rows of a batch go through the model together up to this many tokens; fewer need less memory.
     #[arg(long, default_value_t = DEFAULT_MICRO_TOKENS, value_parser = positive)]
     micro_tokens: usize,
+    /// Write what ran when to this file: .svg (picture), .html (page) or .json (Chrome trace).
+    #[arg(long)]
+    timeline: Option<TimelineFile>,
+    /// Steps on the timeline, from the first.
+    #[arg(long, default_value_t = 2, value_parser = positive)]
+    timeline_steps: usize,
 }
 
 /// Settings of the optimizer.
@@ -143,7 +152,7 @@ enum Decay {
 
 impl TrainArgs {
     /// Trains, then says what was done and where it lies.
-    pub fn run(self) -> Result<(), CliError> {
+    pub fn run(self) -> Result<ExitCode, CliError> {
         let mut session = Session::open(&self.model, &self.device)?;
         session.announce();
         let base = session.base()?;
@@ -155,18 +164,23 @@ impl TrainArgs {
             Some(folder) => Adapter::resume_from(folder, projections, &base, &start)?,
             None => Adapter::fresh(projections, &start)?,
         };
-        let stop = interrupt::stop_flag();
+        let stop = Stop::install();
+        let options = self.options();
         let run = Run {
             folder: &self.out,
             llama: &session.llama,
             base: &base,
             dataset: &dataset,
-            options: &self.options(),
-            interrupt: &stop,
+            options: &options,
+            interrupt: &stop.flag,
         };
         let report = train::run(&run, &mut session.runtime, &mut adapter)?;
-        print(&report, &session.runtime.counters());
-        Ok(())
+        print(&report, &stop, &session.runtime.counters());
+        if let (Some(file), Some(recorder)) = (&self.timeline, &options.timeline) {
+            file.write(&format!("permafrost train, {}", self.model.display()), &recorder.spans())?;
+            println!("timeline      {}", file.path().display());
+        }
+        Ok(if report.interrupted { stop.exit_code() } else { ExitCode::SUCCESS })
     }
 
     fn options(&self) -> TrainOptions {
@@ -201,14 +215,15 @@ impl TrainArgs {
             save_every: self.save_every,
             micro_tokens: self.micro_tokens,
             progress: true,
+            timeline: self.timeline.as_ref().map(|_| Arc::new(Recorder::new(self.timeline_steps))),
         }
     }
 }
 
 /// Says how far the run got, what it cost and where the result lies.
-pub(super) fn print(report: &TrainReport, counters: &Counters) {
+pub(super) fn print(report: &TrainReport, stop: &Stop, counters: &Counters) {
     if report.interrupted {
-        println!("stopped by Ctrl-C after step {} of {}", report.steps, report.total_steps);
+        println!("stopped by {} after step {} of {}", stop.reason(), report.steps, report.total_steps);
     }
     println!("steps         {}", report.steps);
     if let Some((first, last)) = report.first_loss().zip(report.last_loss()) {
