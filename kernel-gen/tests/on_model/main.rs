@@ -166,7 +166,7 @@ fn every_defect_changes_the_result() {
 }
 
 #[test]
-fn a_trap_names_step_block_and_stage() {
+fn a_trap_names_step_block_stage_and_worker() {
     let kernel = verify(&library::forward_q8()).unwrap().with_defect(Defect::WideStride(ir::WindowId(1)));
     let model = Model::build("trap", true, std::slice::from_ref(&kernel));
     let axes = [70, 96, 128];
@@ -174,7 +174,7 @@ fn a_trap_names_step_block_and_stage() {
     let plan = Plan::with_tunables(&kernel, Arch::V79, &axes, VTCM, &[64, 64, 64]).unwrap();
     let outcome = problem.run(&model, kernel.kernel(), &plan, 0..axes[0]);
     assert_eq!(outcome.status, 4);
-    let place = "kernel-gen/src/library/forward_q8.rs:31:25: kernel `forward_q8`, step `dequantise wb` at m=0, k=0, n=0, stage=0: ";
+    let place = "kernel-gen/src/library/forward_q8.rs:31:25: kernel `forward_q8`, step `dequantise wb` at m=0, k=0, n=0, stage=0, worker=0: ";
     assert!(outcome.fault.starts_with(place), "{}", outcome.fault);
     assert!(outcome.fault.contains(" bytes at VTCM + 0x"), "{}", outcome.fault);
 }
