@@ -6,6 +6,7 @@ pub mod cli;
 pub mod data;
 pub mod demo;
 pub mod eval;
+pub mod flops;
 pub mod memory;
 pub mod model_file;
 pub mod nodes;

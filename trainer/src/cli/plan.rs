@@ -15,6 +15,9 @@ use crate::memory::{ActivationBudget, available};
 use crate::plan::{PlanRequest, Report};
 use crate::registry::PrecisionPolicy;
 
+/// Threads unless told otherwise: cores of a phone.
+const PHONE_CORES: usize = 8;
+
 /// Flags of `permafrost plan`.
 #[derive(Args, Debug)]
 pub(super) struct PlanArgs {
@@ -81,6 +84,7 @@ impl PlanArgs {
             rank: self.rank,
             session_bytes: self.session_bytes.as_u64(),
             budget,
+            threads: self.device.threads.map_or(PHONE_CORES, usize::from),
             available: if budget == ActivationBudget::Available { available() } else { None },
         })?;
         match self.json {

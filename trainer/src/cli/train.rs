@@ -14,8 +14,8 @@ use super::interrupt::Stop;
 use super::limits::{above_zero, below_one, not_negative, positive, probability, rank};
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
-use crate::architecture::Activations;
 use crate::data::load_jsonl;
+use crate::memory::{ActivationBudget, available};
 use crate::optimizer::{AdamWOptions, Schedule};
 use crate::timeline::{Recorder, TimelineFile};
 use crate::train::{self, DEFAULT_MICRO_TOKENS, Run, TrainOptions, TrainReport};
@@ -65,9 +65,10 @@ pub(super) struct TrainArgs {
     /// Compute adapters on the CPU while the NPU works. Either way gives the same bits.
     #[arg(long, value_enum, default_value_t = Switch::On)]
     overlap: Switch,
-    /// Keep activations for the backward pass or compute them again. Either way gives the same bits.
-    #[arg(long, value_enum, default_value_t = Keep::Store)]
-    activations: Keep,
+    /// Memory for activations: auto (a share of what is available), a size such as 8GB (auto if that is less), store (keep
+    /// all) or recompute (keep none, compute them again). Any of them gives the same bits.
+    #[arg(long, default_value_t = ActivationBudget::Available)]
+    activation_bytes: ActivationBudget,
     /// Save the adapter every so many steps, not only at the end.
     #[arg(long, value_parser = positive)]
     save_every: Option<usize>,
@@ -138,12 +139,6 @@ enum Switch {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Keep {
-    Store,
-    Recompute,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Decay {
     Constant,
     Linear,
@@ -207,10 +202,7 @@ impl TrainArgs {
             warmup_steps: optimizer.warmup_steps,
             min_lr_ratio: optimizer.min_lr_ratio,
             seed: self.seed,
-            activations: match self.activations {
-                Keep::Store => Activations::Store,
-                Keep::Recompute => Activations::Recompute,
-            },
+            activations: self.activation_bytes.activations(available()),
             overlap: self.overlap == Switch::On,
             save_every: self.save_every,
             micro_tokens: self.micro_tokens,
@@ -230,6 +222,9 @@ pub(super) fn print(report: &TrainReport, stop: &Stop, counters: &Counters) {
         println!("loss          {first:.6} → {last:.6}");
     }
     println!("tokens/s      {:.0}", report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE));
+    let (layers, again) = (report.activations.stored.len(), report.activations.recomputed().len());
+    let megabytes = report.activations.peak as f64 / 1e6;
+    println!("activations   up to {megabytes:.1} MB, {again} of {layers} layers computed again");
     print_counters(counters);
     println!("adapter       {}", report.adapter.display());
 }

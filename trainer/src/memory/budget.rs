@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use bytesize::ByteSize;
 
-use super::choice::{Choice, LayerBytes, TooSmall, choose};
+use crate::architecture::Activations;
 
 /// Share of the available memory that activations may take when nobody sets a figure. The rest is for gradients in
 /// flight, the head's chunk, request buffers and whatever else runs on the machine.
@@ -60,17 +60,16 @@ impl fmt::Display for ActivationBudget {
 }
 
 impl ActivationBudget {
-    /// Decides which layers are stored under this budget, with `available` bytes of memory left for the step (`None`: not
-    /// known).
-    ///
-    /// # Errors
-    /// [`TooSmall`] if even computing every layer again needs more than the limit.
-    pub fn choose(self, layers: &[LayerBytes], available: Option<u64>) -> Result<Choice, TooSmall> {
+    /// What it comes to with `available` bytes of memory left for the step (`None`: not known, then only a figure of the
+    /// user's limits).
+    pub fn activations(self, available: Option<u64>) -> Activations {
+        let within =
+            |configured| cap(configured, available, DEFAULT_SHARE).map_or(Activations::Store, Activations::Within);
         match self {
-            ActivationBudget::Store => choose(layers, None),
-            ActivationBudget::Recompute => Ok(Choice::recompute_all(layers)),
-            ActivationBudget::Available => choose(layers, cap(None, available, DEFAULT_SHARE)),
-            ActivationBudget::Bytes(bytes) => choose(layers, cap(Some(bytes), available, DEFAULT_SHARE)),
+            ActivationBudget::Store => Activations::Store,
+            ActivationBudget::Recompute => Activations::Recompute,
+            ActivationBudget::Available => within(None),
+            ActivationBudget::Bytes(bytes) => within(Some(bytes)),
         }
     }
 }
@@ -93,6 +92,16 @@ mod tests {
         assert_eq!(cap(None, Some(1000), 0.5), Some(500));
         assert_eq!(cap(Some(400), None, 0.5), Some(400));
         assert_eq!(cap(None, None, 0.5), None);
+    }
+
+    #[test]
+    fn words_are_extremes_and_sizes_are_held_against_what_there_is() {
+        assert_eq!(ActivationBudget::Store.activations(Some(10)), Activations::Store);
+        assert_eq!(ActivationBudget::Recompute.activations(None), Activations::Recompute);
+        assert_eq!(ActivationBudget::Available.activations(Some(1000)), Activations::Within(600));
+        assert_eq!(ActivationBudget::Available.activations(None), Activations::Store);
+        assert_eq!(ActivationBudget::Bytes(900).activations(Some(1000)), Activations::Within(600));
+        assert_eq!(ActivationBudget::Bytes(400).activations(Some(1000)), Activations::Within(400));
     }
 
     #[test]

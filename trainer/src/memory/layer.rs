@@ -1,9 +1,10 @@
 //! What the tape keeps of one layer, in bytes.
 
-use crate::registry::{DeltaNet, ModelConfig};
+use std::ops::Range;
 
-/// Tokens between two kept states of a recurrent layer; the states between them are computed again from the nearest.
-pub const CHECKPOINT_TOKENS: usize = 16;
+use super::choice::LayerBytes;
+use crate::flops::layer_recompute_flops;
+use crate::registry::{DeltaNet, ModelConfig};
 
 const F32: u64 = 4;
 
@@ -67,7 +68,7 @@ pub fn layer_activations(config: &ModelConfig, layer: usize, lengths: &[usize], 
     let tokens: u64 = lengths.iter().map(|&length| length as u64).sum();
     let rows = |name, width: usize| Buffer { name, bytes: F32 * tokens * width as u64 };
     let mut buffers = match config.recurrent(layer) {
-        Some(delta) => recurrent(delta, lengths, &rows),
+        Some(delta) => recurrent(delta, &rows),
         None => attention(config, &rows),
     };
     buffers.extend([
@@ -82,28 +83,33 @@ pub fn layer_activations(config: &ModelConfig, layer: usize, lengths: &[usize], 
 
 fn attention(config: &ModelConfig, rows: &dyn Fn(&'static str, usize) -> Buffer) -> Vec<Buffer> {
     let (queries, keys) = (config.heads * config.head_dim, config.kv_heads * config.head_dim);
-    let description = config.architecture.description();
-    let mut buffers = vec![rows("queries after rope", queries), rows("keys after rope", keys), rows("values", keys)];
-    if description.head_norm {
-        buffers.push(rows("queries and keys before their norm", queries + keys));
-    }
-    if description.output_gate {
-        buffers.push(rows("output gate", queries));
-    }
-    buffers.extend([rows("attention output", queries), rows("log-sum-exp of the scores", config.heads)]);
-    buffers
+    vec![
+        rows("queries (and gates)", config.query_rows()),
+        rows("keys", keys),
+        rows("values", keys),
+        rows("attention output", queries),
+        rows("log-sum-exp of the scores", config.heads),
+    ]
 }
 
-fn recurrent(delta: &DeltaNet, lengths: &[usize], rows: &dyn Fn(&'static str, usize) -> Buffer) -> Vec<Buffer> {
-    let checkpoints: usize = lengths.iter().map(|length| length.div_ceil(CHECKPOINT_TOKENS)).sum();
-    let state = (delta.value_heads * delta.key_dim * delta.value_dim) as u64;
+/// No state is kept: the backward pass makes those of one head at a time again.
+fn recurrent(delta: &DeltaNet, rows: &dyn Fn(&'static str, usize) -> Buffer) -> Vec<Buffer> {
     vec![
         rows("input of the convolution", delta.channels()),
         rows("output gate", delta.values()),
         rows("decay and write gates", 2 * delta.value_heads),
         rows("output of the delta rule", delta.values()),
-        Buffer { name: "states, one every 16 tokens", bytes: F32 * state * checkpoints as u64 },
     ]
+}
+
+/// What [`super::choose`] weighs, for each of `layers`: bytes, and operations to compute a layer again.
+pub fn layer_bytes(config: &ModelConfig, layers: Range<usize>, lengths: &[usize], rank: usize) -> Vec<LayerBytes> {
+    let one = |layer| {
+        let kept = layer_activations(config, layer, lengths, rank);
+        let recompute_flops = layer_recompute_flops(config, layer, lengths, rank).total();
+        LayerBytes { input: kept.input, stored: kept.stored(), recompute_flops }
+    };
+    layers.map(one).collect()
 }
 
 #[cfg(test)]
@@ -120,24 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gated_layer_keeps_the_gate_and_what_the_head_norms_saw() {
+    fn a_gated_layer_keeps_gates_too_and_a_recurrent_one_no_state() {
         let config = ModelConfig::preset("qwen3.5-4b").unwrap().1;
-        let layer = layer_activations(&config, 3, &[10, 7], 16);
-        assert_eq!(layer.kind, LayerKind::Attention);
-        let floats = (4096 + 1024 + 1024) + (4096 + 1024) + 4096 + 4096 + 16 + 2560 + 2 * 9216 + 7 * 16;
-        assert_eq!(layer.stored(), 4 * 17 * floats);
-    }
-
-    #[test]
-    fn a_recurrent_layer_keeps_a_state_every_16_tokens_of_each_sequence() {
-        let config = ModelConfig::preset("qwen3.5-4b").unwrap().1;
-        let floats = 8192 + 4096 + 64 + 4096 + 2560 + 2 * 9216 + 8 * 16;
-        let state = 32 * 128 * 128;
-        for (lengths, checkpoints) in [(&[16][..], 1), (&[17], 2), (&[1, 1, 1], 3), (&[3431], 215), (&[16, 33], 4)] {
-            let layer = layer_activations(&config, 0, lengths, 16);
-            let tokens: u64 = lengths.iter().map(|&length| length as u64).sum();
-            assert_eq!(layer.kind, LayerKind::Recurrent);
-            assert_eq!(layer.stored(), 4 * (tokens * floats + checkpoints * state), "{lengths:?}");
-        }
+        let layer = |index| layer_activations(&config, index, &[10, 7], 16);
+        let (gated, recurrent) = (layer(3), layer(0));
+        assert_eq!((gated.kind, recurrent.kind), (LayerKind::Attention, LayerKind::Recurrent));
+        let mlp = 2560 + 2 * 9216;
+        assert_eq!(gated.stored(), 4 * 17 * (8192 + 2 * 1024 + 4096 + 16 + mlp + 7 * 16));
+        assert_eq!(recurrent.stored(), 4 * 17 * (8192 + 4096 + 64 + 4096 + mlp + 8 * 16));
+        assert_eq!(layer_bytes(&config, 1..4, &[10, 7], 16)[2].stored, gated.stored());
     }
 }

@@ -11,5 +11,5 @@ mod peak;
 pub use available::available;
 pub use budget::{ActivationBudget, BudgetError, DEFAULT_SHARE, cap};
 pub use choice::{Choice, LayerBytes, TooSmall, choose};
-pub use layer::{Buffer, CHECKPOINT_TOKENS, LayerActivations, LayerKind, layer_activations};
+pub use layer::{Buffer, LayerActivations, LayerKind, layer_activations, layer_bytes};
 pub use peak::{PeakPart, head_bytes, layer_gradient_bytes, request_bytes};

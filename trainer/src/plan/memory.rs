@@ -2,11 +2,9 @@
 
 use serde::Serialize;
 
-use super::flops::layer_recompute_flops;
-use crate::memory::{
-    ActivationBudget, Buffer, Choice, LayerBytes, LayerKind, TooSmall, choose, layer_activations, layer_gradient_bytes,
-};
-use crate::registry::ModelConfig;
+use super::report::PlanRequest;
+use crate::architecture::Activations;
+use crate::memory::{Buffer, TooSmall, layer_activations, layer_bytes, layer_gradient_bytes};
 
 /// What the tape keeps of one kind of layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,36 +36,24 @@ pub struct ActivationPlan {
     pub recomputed: Vec<usize>,
     /// Most bytes of activations at once.
     pub bytes: u64,
-    /// Gradients of one layer in the backward pass, beside them.
+    /// Values of one layer's backward pass, beside them.
     pub gradient_bytes: u64,
 }
 
 impl ActivationPlan {
-    /// Decides for sequences of `lengths` tokens and adapters of rank `rank`.
+    /// Decides for the sequence of a request.
     ///
     /// # Errors
     /// A budget below what computing every layer again needs.
-    pub fn of(
-        config: &ModelConfig,
-        lengths: &[usize],
-        rank: usize,
-        budget: ActivationBudget,
-        available: Option<u64>,
-    ) -> Result<ActivationPlan, TooSmall> {
-        let layers: Vec<_> = (0..config.layers).map(|layer| layer_activations(config, layer, lengths, rank)).collect();
-        let bytes: Vec<LayerBytes> = layers
-            .iter()
-            .enumerate()
-            .map(|(layer, kept)| LayerBytes {
-                input: kept.input,
-                stored: kept.stored(),
-                recompute_flops: layer_recompute_flops(config, layer, lengths, rank).total(),
-            })
-            .collect();
-        let (all, none) = (choose(&bytes, None)?, Choice::recompute_all(&bytes));
-        let choice = budget.choose(&bytes, available)?;
+    pub(super) fn of(request: &PlanRequest) -> Result<ActivationPlan, TooSmall> {
+        let PlanRequest { config, tokens, rank, budget, threads, .. } = request;
+        let lengths = [*tokens];
+        let bytes = layer_bytes(config, 0..config.layers, &lengths, *rank);
+        let peak = |activations: Activations| activations.choose(&bytes).map(|choice| choice.peak);
+        let choice = budget.activations(request.available).choose(&bytes)?;
         let mut kinds: Vec<LayerKindBytes> = Vec::new();
-        for kept in &layers {
+        for layer in 0..config.layers {
+            let kept = layer_activations(config, layer, &lengths, *rank);
             match kinds.iter_mut().find(|kind| kind.kind == kept.kind.name()) {
                 Some(kind) => kind.layers += 1,
                 None => kinds.push(LayerKindBytes {
@@ -79,12 +65,11 @@ impl ActivationPlan {
                 }),
             }
         }
-        let tokens = lengths.iter().sum();
-        let gradients = |layer| layer_gradient_bytes(config, LayerKind::of(config, layer), tokens);
+        let gradients = |layer| layer_gradient_bytes(config, layer, &lengths, *threads);
         Ok(ActivationPlan {
             kinds,
-            all_stored_bytes: all.peak,
-            all_recomputed_bytes: none.peak,
+            all_stored_bytes: peak(Activations::Store)?,
+            all_recomputed_bytes: peak(Activations::Recompute)?,
             budget: budget.to_string(),
             recomputed: choice.recomputed(),
             bytes: choice.peak,

@@ -2,7 +2,6 @@
 //! floating-point operations, tiles and predicted times, activations, adapters, peak memory. `permafrost plan` prints it.
 
 mod adapters;
-mod flops;
 mod memory;
 mod products;
 mod report;
@@ -11,7 +10,6 @@ mod sessions;
 mod text;
 
 pub use adapters::Adapters;
-pub use flops::{Flops, PhaseFlops, layer_forward_flops, layer_recompute_flops, phase_flops};
 pub use memory::{ActivationPlan, LayerKindBytes};
 pub use products::{BucketPlan, DirectionPlan, NpuSeconds, Product, RequestPlan};
 pub use report::{NpuTime, PlanFailure, PlanRequest, Report};

@@ -3,7 +3,7 @@
 use hexagon_runtime::{Direction, PlanOutcome, Precision, ShapePlan, ShapePlanner};
 use serde::Serialize;
 
-use super::flops::{NOT_RECOMPUTED, reads_layer_input};
+use crate::flops::{NOT_RECOMPUTED, reads_layer_input};
 use crate::registry::{ModelConfig, PrecisionPolicy, Projection, ProjectionKind};
 
 /// Projections that differ in their layer only.

@@ -4,11 +4,11 @@ use hexagon_runtime::{Arch, RuntimeConfig, RuntimeError, SessionError, ShapePlan
 use serde::Serialize;
 
 use super::adapters::Adapters;
-use super::flops::{PhaseFlops, phase_flops};
 use super::memory::ActivationPlan;
 use super::products::{NpuSeconds, Product, products};
 use super::resident::Resident;
 use super::sessions::Sessions;
+use crate::flops::{PhaseFlops, phase_flops};
 use crate::memory::{ActivationBudget, PeakPart, TooSmall, head_bytes, request_bytes};
 use crate::registry::{ModelConfig, PrecisionPolicy};
 
@@ -31,6 +31,8 @@ pub struct PlanRequest {
     pub session_bytes: u64,
     /// Bytes activations may take.
     pub budget: ActivationBudget,
+    /// Threads of the CPU's share of the work.
+    pub threads: usize,
     /// Memory available on the machine the step will run on, if it counts.
     pub available: Option<u64>,
 }
@@ -138,7 +140,7 @@ impl Report {
         let planner = ShapePlanner::new(RuntimeConfig { arch: request.arch, vtcm_bytes, ..RuntimeConfig::default() })?;
         let products = products(config, policy, &planner, tokens);
         let resident = Resident::of(config, policy);
-        let activations = ActivationPlan::of(config, &[tokens], rank, request.budget, request.available)?;
+        let activations = ActivationPlan::of(request)?;
         let adapters = Adapters::of(config, rank);
         let head = head_bytes(config, tokens, tokens);
         let part = |name, bytes| PeakPart { name, bytes };

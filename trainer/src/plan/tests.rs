@@ -21,6 +21,7 @@ fn request(preset: &str, tokens: usize) -> PlanRequest {
         rank: 16,
         session_bytes: SESSION_BYTES,
         budget: ActivationBudget::Recompute,
+        threads: 8,
         available: None,
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::flops::Flops;
 use super::products::{BucketPlan, DirectionPlan, NpuSeconds, Product};
 use super::report::Report;
+use crate::flops::Flops;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,4 +15,8 @@ pub use tensors::FloatType;
 pub use write::{DEFAULT_SHARD_BYTES, Synth, Synthesized, write};
 
 #[cfg(test)]
+mod small;
+#[cfg(test)]
+pub(crate) use small::small;
+#[cfg(test)]
 mod tests;

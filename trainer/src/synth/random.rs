@@ -80,7 +80,8 @@ mod tests {
     fn logarithm_and_turn_agree_with_f64() {
         for step in 1..100_000u32 {
             let x = step as f32 / 6000.0;
-            assert!((f64::from(ln(x)) - f64::from(x).ln()).abs() < 5e-7, "ln {x}");
+            let exact = f64::from(x).ln();
+            assert!((f64::from(ln(x)) - exact).abs() < 2e-7 * (1.0 + exact.abs()), "ln {x}");
             let v = step as f32 / 100_000.0;
             let (sine, cosine) = turn(v);
             let angle = f64::from(v) * std::f64::consts::TAU;
@@ -110,6 +111,6 @@ mod tests {
     fn values_are_the_same_bits_everywhere() {
         let mut values = [0.0; 4];
         Source::new(0, "model.norm.weight").normal(0, 1.0, &mut values);
-        assert_eq!(values.map(f32::to_bits), [0; 4]);
+        assert_eq!(values.map(f32::to_bits), [3_213_745_198, 3_210_699_757, 1_065_794_372, 1_046_043_014]);
     }
 }

@@ -4,37 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::{DEFAULT_SHARD_BYTES, FloatType, Synth, SynthError, write};
+use super::{DEFAULT_SHARD_BYTES, FloatType, Synth, SynthError, small, write};
 use crate::model_file::{ModelFile, parse_config};
-use crate::registry::{Architecture, DeltaNet, ModelConfig, Rope, preset_names};
-
-/// Few heads and channels, all kinds of layers.
-fn small(architecture: Architecture) -> ModelConfig {
-    let hybrid = architecture.description().hybrid;
-    ModelConfig {
-        architecture,
-        hidden: 48,
-        layers: 5,
-        heads: 4,
-        kv_heads: 2,
-        head_dim: 16,
-        rotary_dim: if hybrid { 4 } else { 16 },
-        intermediate: 40,
-        vocab: 300,
-        norm_eps: 1e-6,
-        rope: Rope { theta: 1e6, scaling: None },
-        tied_head: !hybrid,
-        max_positions: 512,
-        delta_net: hybrid.then(|| DeltaNet {
-            recurrent: vec![true, true, true, false, true],
-            key_heads: 2,
-            value_heads: 4,
-            key_dim: 8,
-            value_dim: 12,
-            conv_kernel: 4,
-        }),
-    }
-}
+use crate::registry::{Architecture, ModelConfig, preset_names};
 
 fn synth(config: ModelConfig) -> Synth {
     let (layers, seed, tokenizer) = (None, 7, false);

@@ -8,6 +8,7 @@ use super::progress::Progress;
 use crate::adapter::{Adapter, AdapterGrads, BaseModel};
 use crate::architecture::{Decoder, Sequence, StepOptions};
 use crate::data::{Dataset, Sample};
+use crate::memory::{Choice, layer_bytes};
 use crate::nodes::DropoutKey;
 use crate::optimizer::{AdamW, LearningRate, clip, global_norm};
 use crate::timeline::{Lane, Recorder, Work};
@@ -47,6 +48,8 @@ pub struct TrainReport {
     pub seconds: f64,
     /// Seconds of these in which the NPU device computed.
     pub npu_seconds: f64,
+    /// What is stored of the largest micro-batch there can be.
+    pub activations: Choice,
     /// Where the adapter was saved.
     pub adapter: PathBuf,
 }
@@ -84,6 +87,9 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         return Err(TrainError::NoSteps);
     }
     refuse_untargeted(run.dataset, &mut batches, total_steps)?;
+    let largest =
+        layer_bytes(run.decoder.config(), 0..run.decoder.config().layers, &[batches.most_tokens()], adapter.rank);
+    let activations = options.activations.choose(&largest)?;
     let folder = |source| TrainError::Folder { path: run.folder.to_owned(), source };
     std::fs::create_dir_all(run.folder).map_err(folder)?;
     let mut file = MetricsFile::create(run.folder.join("metrics.jsonl"))?;
@@ -104,6 +110,7 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         metrics: Vec::new(),
         seconds: 0.0,
         npu_seconds: 0.0,
+        activations,
         adapter: run.folder.join("adapter"),
     };
     let mut saved_at = None;

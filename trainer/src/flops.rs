@@ -61,10 +61,10 @@ pub struct PhaseFlops {
 }
 
 /// The products of one layer that its own backward pass does not need: the last one, down, gives the next layer's input.
-pub(super) const NOT_RECOMPUTED: &str = "mlp.down_proj";
+pub(crate) const NOT_RECOMPUTED: &str = "mlp.down_proj";
 
 /// Whether a projection reads the layer's input. In the lowest layer nothing below wants its input's gradient.
-pub(super) fn reads_layer_input(projection: &Projection) -> bool {
+pub(crate) fn reads_layer_input(projection: &Projection) -> bool {
     let mixer_output = projection.name.ends_with("o_proj") || projection.name.ends_with("out_proj");
     !projection.name.contains(".mlp.") && !mixer_output
 }
