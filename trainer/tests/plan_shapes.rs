@@ -87,7 +87,7 @@ fn a_made_model_is_planned_trained_and_evaluated_on_token_ids() {
     assert!(said.contains("21 projections"), "{said}");
     let model = path("model");
     let said = succeeds(&["synth", "--config", &config, "--layers", "2", "--out", &model, "--seed", "3"]);
-    assert!(said.contains("2 layers") && said.contains("1 files"), "{said}");
+    assert!(said.contains("2 layers") && said.contains("weight files  1"), "{said}");
     assert!(fails(&["synth", "--config", &config, "--out", &model]).contains("not empty"));
 
     fs::write(path("data.jsonl"), "{\"input_ids\": [1, 2, 3, 4], \"labels\": [-100, -100, 3, 4]}\n").unwrap();

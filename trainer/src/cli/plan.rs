@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use hexagon_runtime::{Arch, RuntimeConfig, SESSION_BYTES};
 
 use super::device::DeviceArgs;
@@ -20,11 +20,12 @@ const PHONE_CORES: usize = 8;
 
 /// Flags of `permafrost plan`.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("which").args(["preset", "config", "model"]).required(true)))]
 pub(super) struct PlanArgs {
     #[command(flatten)]
     shape: ModelShape,
     /// The base model, weights and all: a .gguf file or a Hugging Face folder. Prints its plan table, start-up check included.
-    #[arg(long, conflicts_with_all = ["preset", "config", "json", "policy"], required_unless_present_any = ["preset", "config"])]
+    #[arg(long, conflicts_with_all = ["json", "policy"])]
     model: Option<PathBuf>,
     /// NPU generation to plan for.
     #[arg(long, value_enum, default_value_t = Generation::V79)]
@@ -38,9 +39,9 @@ pub(super) struct PlanArgs {
     /// How kinds of projections are kept, over --precision: one of f16, q8, or recurrent=f16,attention=q8,mlp=q8.
     #[arg(long)]
     policy: Option<PrecisionPolicy>,
-    /// Weights one NPU session may map, such as 3GB.
-    #[arg(long, default_value_t = ByteSize::b(SESSION_BYTES), value_parser = bytes)]
-    session_bytes: ByteSize,
+    /// Weights one NPU session may map, as a size such as 2800MB [default: 3GB].
+    #[arg(long, value_parser = bytes)]
+    session_bytes: Option<ByteSize>,
     /// Memory for activations: store, recompute, auto (a share of what this machine has), or a size such as 8GB.
     #[arg(long, default_value_t = ActivationBudget::Recompute)]
     activation_bytes: ActivationBudget,
@@ -82,7 +83,7 @@ impl PlanArgs {
             arch,
             tokens: self.tokens,
             rank: self.rank,
-            session_bytes: self.session_bytes.as_u64(),
+            session_bytes: self.session_bytes.map_or(SESSION_BYTES, |size| size.as_u64()),
             budget,
             threads: self.device.threads.map_or(PHONE_CORES, usize::from),
             available: if budget == ActivationBudget::Available { available() } else { None },

@@ -31,9 +31,9 @@ pub(super) struct SynthArgs {
     /// Add a tokenizer; without one, data rows are token ids with labels.
     #[arg(long, value_enum)]
     tokenizer: Option<Tokenizer>,
-    /// Most bytes of a weight file.
-    #[arg(long, default_value_t = ByteSize::b(DEFAULT_SHARD_BYTES), value_parser = bytes)]
-    shard_bytes: ByteSize,
+    /// Most bytes of a weight file, as a size such as 500MB [default: 4GB].
+    #[arg(long, value_parser = bytes)]
+    shard_bytes: Option<ByteSize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -63,7 +63,7 @@ impl SynthArgs {
                 Float::Bf16 => FloatType::Bf16,
             },
             tokenizer: self.tokenizer.is_some(),
-            shard_bytes: self.shard_bytes.as_u64(),
+            shard_bytes: self.shard_bytes.map_or(DEFAULT_SHARD_BYTES, |size| size.as_u64()),
         };
         let mut progress = None;
         let made = synth::write(&self.out, &synth, &mut |done, total| {
@@ -74,7 +74,8 @@ impl SynthArgs {
         drop(progress);
         println!("model         {name}, {} layers, random weights of seed {}", made.layers, self.seed);
         println!("parameters    {}", made.parameters);
-        println!("weights       {} bytes in {} files", made.bytes, made.files);
+        println!("weights       {} bytes", made.bytes);
+        println!("weight files  {}", made.files);
         println!("folder        {}", self.out.display());
         Ok(())
     }

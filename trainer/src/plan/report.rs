@@ -74,8 +74,8 @@ pub struct NpuTime {
     pub total: NpuSeconds,
 }
 
-const NOTE: &str = "prediction from published and inferred constants, not a measurement: no phone has run these kernels; \
-                    one HVX thread, without the CPU's work and the transport";
+const NOTE: &str = "prediction from published and inferred constants, not a measurement: no phone has run these kernels. \
+                    The CPU's work, the transport and converts are not in it";
 
 /// Everything `permafrost plan` says.
 #[derive(Clone, Debug, Serialize)]
