@@ -6,8 +6,8 @@ use super::{Placed, View};
 use crate::{
     report::Report,
     tree::{
-        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepInput, StepKind, TileFormat,
-        Unpack, Window, WindowLayout,
+        Block, BlockFormat, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepInput, StepKind,
+        TileFormat, Unpack, Window, WindowLayout,
     },
 };
 
@@ -93,6 +93,7 @@ impl<'k> Checker<'_, 'k> {
         }
         let wanted = match (&operand.layout, operand.element) {
             (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format.clone()),
+            (OperandLayout::Blocks(format), _) => WindowLayout::Blocks(*format),
             (OperandLayout::RowMajor, Element::F16) => WindowLayout::RowMajor,
             (OperandLayout::Vector, _) => {
                 self.report.error(
@@ -133,7 +134,10 @@ impl<'k> Checker<'_, 'k> {
         let (layouts, pair) = match conversion {
             Conversion::InterleavePairs => (vec![WindowLayout::RowMajor], 0),
             Conversion::ScatterWords => (vec![WindowLayout::RowMajor], 1),
-            Conversion::Dequantise => (TileFormat::known().into_iter().map(WindowLayout::Tiles).collect(), 1),
+            Conversion::Dequantise => {
+                let tiles = TileFormat::known().into_iter().map(WindowLayout::Tiles);
+                (tiles.chain(BlockFormat::ALL.map(WindowLayout::Blocks)).collect(), 1)
+            }
             Conversion::Apply(name) => {
                 let Some(step) = self.view.kernel.steps.iter().find(|s| s.name == *name) else {
                     return;

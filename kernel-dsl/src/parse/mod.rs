@@ -16,7 +16,7 @@ use syn::{
 
 use crate::{
     report::Report,
-    tree::{Definitions, Kernel, TileFormat},
+    tree::{BlockFormat, Definitions, Kernel, TileFormat},
 };
 use recover::{error_here, skip_item};
 use word::any_word;
@@ -75,7 +75,11 @@ fn definition_or_kernel(
         };
         const TAKEN: &[&str] =
             &["f32", "f16", "row_major", "vector", "activation_tiles", "weight_tiles", "output_tiles", "f16_tiles"];
-        if TAKEN.contains(&layout.name.as_str()) || definitions.formats().iter().any(|f| f.name == layout.name) {
+        let blocks = BlockFormat::ALL.iter().any(|format| format.keyword() == layout.name);
+        if blocks
+            || TAKEN.contains(&layout.name.as_str())
+            || definitions.formats().iter().any(|f| f.name == layout.name)
+        {
             report.error(name.span(), format!("there is a layout `{name}` already"));
         } else {
             definitions.layouts.push((name, layout));

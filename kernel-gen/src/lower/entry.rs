@@ -93,6 +93,14 @@ fn too_small(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
             format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * TILE_EDGE * 2"),
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * TILE_EDGE * {o}->row_stride"),
         ],
+        (OperandLayout::Blocks(format), _) => {
+            let row = format!("(uint64_t)({cols} / TILE_EDGE) * {}", format.bytes);
+            vec![
+                format!("{cols} % TILE_EDGE != 0"),
+                format!("{o}->row_stride < {row} /* {} */", format.name),
+                format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + {row}"),
+            ]
+        }
         (OperandLayout::Vector, _) => vec![format!("{o}->bytes < (uint64_t){cols} * 4")],
         (OperandLayout::Tiles(format), _) => vec![
             format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * {} /* {} */", format.bytes, format.name),

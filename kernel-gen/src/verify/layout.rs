@@ -2,8 +2,8 @@
 
 use super::{Diagnostic, Rule, placed::Placed, view::View};
 use crate::ir::{
-    AxisId, Element, HvxStepId, OperandId, OperandLayout, OperandRole, Pairs, StepInput, StepKind, TileFormat,
-    WindowId, WindowLayout,
+    AxisId, BlockFormat, Element, HvxStepId, OperandId, OperandLayout, OperandRole, Pairs, StepInput, StepKind,
+    TileFormat, WindowId, WindowLayout,
 };
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
@@ -121,6 +121,7 @@ impl Step<'_, '_> {
         }
         let wanted = match (source.layout, source.element) {
             (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format),
+            (OperandLayout::Blocks(format), _) => WindowLayout::Blocks(format),
             (OperandLayout::RowMajor, Element::F16) => WindowLayout::RowMajor,
             (OperandLayout::RowMajor | OperandLayout::Vector, _) => {
                 self.error(
@@ -164,11 +165,17 @@ impl Step<'_, '_> {
             WindowLayout::Tiles(TileFormat { dequantise: None, name, .. }) => self.error(
                 Rule::Layout,
                 format!("`dequantise` does not know the tiles of `{}`, {name}", self.view.window_name(from)),
-                format!("it knows {} and {}", TileFormat::Q8_0.name, TileFormat::Q4_0.name),
+                format!(
+                    "it knows {}, {} and {}; apply a step of your own to others",
+                    TileFormat::Q8_0.name,
+                    TileFormat::Q4_0.name,
+                    BlockFormat::Q8_0.name
+                ),
             ),
-            WindowLayout::Tiles(_) => self.convert(to, from, layout, 1),
+            WindowLayout::Tiles(_) | WindowLayout::Blocks(_) => self.convert(to, from, layout, 1),
             _ => {
-                self.layout(from, &[TileFormat::Q8_0, TileFormat::Q4_0].map(WindowLayout::Tiles), "reads");
+                let [q8, q4] = [TileFormat::Q8_0, TileFormat::Q4_0].map(WindowLayout::Tiles);
+                self.layout(from, &[q8, q4, WindowLayout::Blocks(BlockFormat::Q8_0)], "reads");
             }
         }
     }

@@ -51,6 +51,7 @@ const TAKEN: &[&str] = &[
     "activation",
     "at",
     "at_most",
+    "block_bytes",
     "col",
     "column_bias",
     "column_scale",

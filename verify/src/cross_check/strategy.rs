@@ -15,6 +15,7 @@ const LARGEST_TILE: u32 = 256;
 pub(super) fn trials(kernel: &Verified, largest: usize) -> impl Strategy<Value = Trial> + use<> {
     let extent = prop_oneof![4 => 1..=largest, 1 => select(vec![31usize, 32, 33, 64])];
     let axes = kernel.kernel().axes.len();
+    let kernel_of_cases = kernel.clone();
     (
         select(vec![79u32, 81]),
         vec(extent, axes),
@@ -28,10 +29,21 @@ pub(super) fn trials(kernel: &Verified, largest: usize) -> impl Strategy<Value =
         any::<u64>(),
     )
         .prop_map(
-            |(arch, extents, spare_rows, first_strip, tiles, families, magnitude, weight_magnitude, overflow, seed)| {
+            move |(
+                arch,
+                extents,
+                spare_rows,
+                first_strip,
+                tiles,
+                families,
+                magnitude,
+                weight_magnitude,
+                overflow,
+                seed,
+            )| {
                 Trial {
                     arch,
-                    extents,
+                    extents: tunables::whole_blocks(&kernel_of_cases, extents),
                     spare_rows,
                     first_strip,
                     tiles,
