@@ -38,10 +38,28 @@ impl RuntimeBuilder {
         in_: usize,
         data: WeightData<'_>,
     ) -> Result<ProjectionId, RuntimeError> {
+        self.add_as(name, out, in_, data, self.config.precision)
+    }
+
+    /// As [`RuntimeBuilder::add`], in a precision of its own instead of the configured one.
+    ///
+    /// # Errors
+    /// Those of [`RuntimeBuilder::add`], and f32 asked of the NPU.
+    pub fn add_as(
+        &mut self,
+        name: &str,
+        out: usize,
+        in_: usize,
+        data: WeightData<'_>,
+        precision: Precision,
+    ) -> Result<ProjectionId, RuntimeError> {
+        if precision == Precision::F32 && self.config.device != DeviceKind::Cpu {
+            return Err(RuntimeError::PrecisionNeedsCpu);
+        }
         if !self.names.insert(name.to_owned()) {
             return Err(RuntimeError::DuplicateProjection { name: name.to_owned() });
         }
-        let Resident { weight, misfit } = Weight::resident(name, out, in_, data, self.config.precision)?;
+        let Resident { weight, misfit } = Weight::resident(name, out, in_, data, precision)?;
         self.projections.push(Projection { name: name.to_owned(), out, in_, weight, misfit });
         Ok(ProjectionId(self.projections.len() - 1))
     }

@@ -83,6 +83,7 @@ fn body(kernel: &Kernel) -> Option<TokenStream> {
             steps: ::std::vec![#(#steps),*],
             schedule: ::std::vec![#(#schedule),*],
             reference: #reference,
+            variants: ::std::vec::Vec::new(),
         }
     })
 }

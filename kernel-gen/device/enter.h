@@ -34,9 +34,6 @@ static inline int pf_request_fits(const struct pf_plan *plan, const struct pf_re
     for (uint32_t i = 1; i < PF_MAX_AXES; i++)
         if (request->axes[i] != plan->axes[i])
             return 0;
-    for (uint32_t i = 0; i < PF_MAX_OPERANDS; i++)
-        if (request->operands[i].address % PF_VECTOR_BYTES)
-            return 0;
     if (!request->row_exponents)
         return 1;
     const int32_t *exponents = (const int32_t *)(uintptr_t)request->row_exponents;

@@ -12,6 +12,9 @@ pub enum Arch {
 }
 
 impl Arch {
+    /// Every supported architecture.
+    pub const ALL: [Arch; 2] = [Arch::V79, Arch::V81];
+
     /// The number the plan carries: 79 or 81.
     pub const fn number(self) -> u32 {
         match self {

@@ -9,5 +9,6 @@ pub mod eval;
 pub mod model_file;
 pub mod nodes;
 pub mod optimizer;
+pub mod registry;
 pub mod text;
 pub mod train;

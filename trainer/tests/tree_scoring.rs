@@ -8,6 +8,7 @@ use trainer::adapter::Adapter;
 use trainer::architecture::Llama;
 use trainer::eval::{Question, Subject, choice_scores, token_nll};
 use trainer::model_file::ModelFile;
+use trainer::registry::PrecisionPolicy;
 use trainer::text::TextModel;
 
 fn open(device: DeviceKind, precision: Precision) -> (TextModel, Llama, Runtime) {
@@ -15,7 +16,7 @@ fn open(device: DeviceKind, precision: Precision) -> (TextModel, Llama, Runtime)
     let model = ModelFile::open(&TinyModel::new(7).write(folder.path())).unwrap();
     let config = RuntimeConfig { device, precision, threads: 2, ..RuntimeConfig::default() };
     let mut builder = RuntimeBuilder::new(config);
-    let llama = Llama::load(&model, &mut builder).unwrap();
+    let llama = Llama::load(&model, &mut builder, PrecisionPolicy::uniform(precision)).unwrap();
     (model.text.unwrap(), llama, builder.start().unwrap())
 }
 

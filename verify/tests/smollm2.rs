@@ -12,6 +12,7 @@ use trainer::architecture::{Llama, Sequence};
 use trainer::demo::cached_smollm2;
 use trainer::eval::{Subject, greedy, token_nll};
 use trainer::model_file::ModelFile;
+use trainer::registry::PrecisionPolicy;
 use trainer::text::{Message, TextModel};
 
 #[derive(Deserialize)]
@@ -53,7 +54,7 @@ fn smollm2() -> Option<SmolLm2> {
     let model = ModelFile::open(&path).unwrap();
     let config = RuntimeConfig { device: DeviceKind::Cpu, precision: Precision::F32, ..RuntimeConfig::default() };
     let mut builder = RuntimeBuilder::new(config);
-    let llama = Llama::load(&model, &mut builder).unwrap();
+    let llama = Llama::load(&model, &mut builder, PrecisionPolicy::uniform(Precision::F32)).unwrap();
     let runtime = builder.start().unwrap();
     let text = model.text.expect("the file carries its tokenizer");
     Some(SmolLm2 { golden: goldens.smollm2_135m_q4_1_dequant_f32, text, llama, runtime })

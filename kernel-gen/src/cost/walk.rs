@@ -25,6 +25,7 @@ pub struct Cost {
 
 /// The work of token rows `rows` under `plan`, on one device.
 pub fn cost(kernel: &Verified, plan: &Plan, rows: Range<u32>) -> Cost {
+    let kernel = kernel.on(plan.arch);
     let placed = Placed::all(&kernel.kernel().schedule);
     let steps = placed
         .iter()

@@ -79,7 +79,8 @@ impl DdrLayouts {
 
     /// The layouts of the language, and the formats of packed tiles that `kernel`'s author wrote steps for.
     pub fn for_kernel(kernel: &Kernel) -> DdrLayouts {
-        kernel.steps.iter().rev().filter_map(OwnTiles::of).fold(DdrLayouts::standard(), DdrLayouts::with)
+        let steps = kernel.steps.iter().chain(kernel.variants.iter().flat_map(|v| &v.kernel.steps));
+        steps.filter_map(OwnTiles::of).fold(DdrLayouts::standard(), DdrLayouts::with)
     }
 
     /// One more, asked before those already there.

@@ -36,6 +36,7 @@ pub struct Explanation {
 
 /// Explains token rows `rows` of `kernel` under `plan`.
 pub fn explain(kernel: &Verified, plan: &Plan, rows: Range<u32>) -> Explanation {
+    let kernel = kernel.on(plan.arch);
     let cost = cost(kernel, plan, rows.clone());
     let machine = Machine::of(plan.arch);
     let prediction = predict(&cost, &machine);

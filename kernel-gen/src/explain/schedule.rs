@@ -22,6 +22,7 @@ pub struct Line {
 
 /// The schedule of `kernel` with the block counts of `plan`.
 pub fn lines(kernel: &Verified, plan: &Plan, rows: Range<u32>) -> Vec<Line> {
+    let kernel = kernel.on(plan.arch);
     let mut writer = Writer { kernel, plan, rows, lines: Vec::new(), steps: 0 };
     writer.body(&kernel.kernel().schedule, 0);
     writer.lines

@@ -63,6 +63,7 @@ pub struct VtcmMap {
 impl VtcmMap {
     /// The map of `kernel` under `plan`, on a device with all the VTCM of the plan's architecture.
     pub fn of(kernel: &Verified, plan: &Plan) -> VtcmMap {
+        let kernel = kernel.on(plan.arch);
         let placed = Placed::all(&kernel.kernel().schedule);
         let windows = plan.windows.iter().enumerate().map(|(index, window)| WindowUse {
             name: window.name.clone(),

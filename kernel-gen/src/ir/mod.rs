@@ -12,6 +12,7 @@ mod schedule;
 mod source;
 mod tile_format;
 mod tunable;
+mod variant;
 mod window;
 
 pub use axis::{Axis, AxisId, AxisRole};
@@ -23,6 +24,7 @@ pub use schedule::{ColumnFactors, Loop, Statement, Step, StepKind};
 pub use source::Source;
 pub use tile_format::TileFormat;
 pub use tunable::{Candidates, Tunable, TunableId};
+pub use variant::Variant;
 pub use window::{Window, WindowId, WindowLayout};
 
 /// Edge of an HMX tile, in elements.
@@ -55,6 +57,8 @@ pub struct Kernel {
     pub schedule: Vec<Statement>,
     /// What the kernel computes, in f64.
     pub reference: Reference,
+    /// What takes this kernel's place on an architecture where a `when` makes it another; empty for most kernels.
+    pub variants: Vec<Variant>,
 }
 
 impl Kernel {

@@ -2,12 +2,13 @@
 
 use super::Code;
 use crate::{
-    Verified,
+    Arch, Verified,
     ir::{Element, Operand, OperandLayout, StepKind},
     verify::Placed,
 };
 
-pub(super) fn emit(code: &mut Code, verified: &Verified) {
+/// `id` is what plans and requests name the kernel by.
+pub(super) fn emit(code: &mut Code, verified: &Verified, id: u32) {
     let kernel = verified.kernel();
     let name = &kernel.name;
     code.blank();
@@ -37,7 +38,7 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     for (index, operand) in kernel.operands.iter().enumerate() {
         code.line(format!("const struct pf_operand *{} = &request->operands[{index}];", operand.name));
         let [rows, cols] = operand.axes.map(|a| format!("request->axes[{}]", a.0));
-        refuse(code, &too_small(operand, &rows, &cols), "PF_BAD_REQUEST");
+        refuse(code, &unfit(operand, &rows, &cols), "PF_BAD_REQUEST");
     }
     for (field, used) in [("row_exponents", uses_exponents(verified)), ("row_flags", uses_flags(verified))] {
         if used {
@@ -50,7 +51,7 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     code.open(format!(
         "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
     ));
-    code.line(format!("int status = pf_enter(dev, plan, request, {:#010x}u);", kernel.id()));
+    code.line(format!("int status = pf_enter(dev, plan, request, {id:#010x}u);"));
     code.open("if (status == PF_OK)");
     code.line(format!("status = {name}_check(plan, request);"));
     code.close();
@@ -79,16 +80,19 @@ fn refuse(code: &mut Code, conditions: &[String], status: &str) {
     code.close();
 }
 
-/// True where the operand is smaller than what the loops read or write.
-fn too_small(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
+/// True where the operand is smaller than what the loops read or write, or starts where vectors cannot. Blocks may start
+/// anywhere: DMA takes them from where the model file was mapped.
+fn unfit(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
     let o = &operand.name;
     match (operand.layout, operand.element) {
         (OperandLayout::RowMajor, Element::F32) => vec![
+            format!("{o}->address % VECTOR_BYTES != 0"),
             format!("{o}->row_stride % VECTOR_BYTES != 0"),
             format!("{o}->row_stride < (uint64_t){cols} * 4"),
             format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + (uint64_t){cols} * 4"),
         ],
         (OperandLayout::RowMajor, _) => vec![
+            format!("{o}->address % VECTOR_BYTES != 0"),
             format!("{o}->row_stride % VECTOR_BYTES != 0"),
             format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * TILE_EDGE * 2"),
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * TILE_EDGE * {o}->row_stride"),
@@ -101,12 +105,32 @@ fn too_small(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
                 format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + {row}"),
             ]
         }
-        (OperandLayout::Vector, _) => vec![format!("{o}->bytes < (uint64_t){cols} * 4")],
+        (OperandLayout::Vector, _) => {
+            vec![format!("{o}->address % VECTOR_BYTES != 0"), format!("{o}->bytes < (uint64_t){cols} * 4")]
+        }
         (OperandLayout::Tiles(format), _) => vec![
+            format!("{o}->address % VECTOR_BYTES != 0"),
             format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * {} /* {} */", format.bytes, format.name),
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * {o}->row_stride"),
         ],
     }
+}
+
+/// The entry of a kernel whose variants stand above it, each with an entry of its own.
+pub(super) fn dispatch(code: &mut Code, name: &str, variants: &[(Arch, Verified)]) {
+    code.blank();
+    code.line(format!("/* {name} differs by architecture: the plan says which it is for. */"));
+    code.open(format!(
+        "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
+    ));
+    refuse(code, &["plan->abi_version != PF_ABI_VERSION".into()], "PF_BAD_ABI");
+    for (arch, variant) in variants {
+        code.open(format!("if (plan->arch == {})", arch.number()));
+        code.line(format!("return pf_{}(dev, plan, request);", variant.kernel().name));
+        code.close();
+    }
+    code.line("return PF_BAD_PLAN;");
+    code.close();
 }
 
 pub(super) fn table(code: &mut Code, kernels: &[Verified]) {

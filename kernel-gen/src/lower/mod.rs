@@ -10,24 +10,35 @@ mod step;
 use code::Code;
 
 use crate::{
-    Verified,
+    Arch, Verified,
     ir::{Axis, HvxStep, Kernel, Step, TILE, TILE_BYTES, Window, WindowId},
 };
 
-/// A complete C file with one kernel.
-pub fn emit_c(kernel: &Verified) -> String {
+/// A complete C file with one kernel as it is on `arch`. Without a `when` on architectures the text is the same for all.
+pub fn emit_c(kernel: &Verified, arch: Arch) -> String {
     let mut code = Code::default();
     prelude(&mut code);
-    emit_kernel(&mut code, kernel);
+    let kernel = kernel.on(arch);
+    emit_kernel(&mut code, kernel, kernel.kernel().id());
     code.finish()
 }
 
-/// A complete C file with all `kernels` and the table `pf_kernels` that a device finds them in.
+/// A complete C file with all `kernels` and the table `pf_kernels` that a device finds them in. A kernel that differs by
+/// architecture is in it once for each, as `NAME_on_v79` and so on, behind one entry that goes by the plan's architecture.
 pub fn emit_library(kernels: &[Verified]) -> String {
     let mut code = Code::default();
     prelude(&mut code);
     for kernel in kernels {
-        emit_kernel(&mut code, kernel);
+        let (name, id) = (&kernel.kernel().name, kernel.kernel().id());
+        let variants = kernel.by_arch();
+        if variants.is_empty() {
+            emit_kernel(&mut code, kernel, id);
+            continue;
+        }
+        for (_, variant) in &variants {
+            emit_kernel(&mut code, variant, id);
+        }
+        entry::dispatch(&mut code, name, &variants);
     }
     entry::table(&mut code, kernels);
     code.finish()
@@ -69,7 +80,7 @@ fn prelude(code: &mut Code) {
     code.close();
 }
 
-fn emit_kernel(code: &mut Code, verified: &Verified) {
+fn emit_kernel(code: &mut Code, verified: &Verified, id: u32) {
     let kernel = verified.kernel();
     code.blank();
     code.line(format!("/* ---- {} ---- {}", kernel.name, kernel.source));
@@ -82,7 +93,7 @@ fn emit_kernel(code: &mut Code, verified: &Verified) {
     step::emit_bodies(code, kernel);
     step::emit_all(code, verified);
     schedule::emit(code, verified);
-    entry::emit(code, verified);
+    entry::emit(code, verified, id);
 }
 
 fn block_struct(code: &mut Code, kernel: &Kernel) {

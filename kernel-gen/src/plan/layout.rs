@@ -108,7 +108,7 @@ pub(super) fn place(
     vtcm_bytes: u32,
     tunables: &[u32],
 ) -> Result<Plan, PlanError> {
-    let kernel = verified.kernel();
+    let kernel = verified.on(arch).kernel();
     check_axes(kernel, axes)?;
     check_blocks(kernel, axes)?;
     check_tunables(kernel, tunables)?;

@@ -27,6 +27,7 @@ const STAGE_TILE: u32 = 256;
 /// # Errors
 /// Extents out of range, no legal tile size, or no choice of tile sizes that fits.
 pub fn solve(verified: &Verified, arch: Arch, axes: &[u32], vtcm_bytes: u32) -> Result<Plan, PlanError> {
+    let verified = verified.on(arch);
     let kernel = verified.kernel();
     layout::check_axes(kernel, axes)?;
     layout::check_blocks(kernel, axes)?;

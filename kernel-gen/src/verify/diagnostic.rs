@@ -11,6 +11,8 @@ pub enum Rule {
     Name,
     /// An index that points outside its list, or more of something than the ABI carries.
     Limit,
+    /// Parts that differ by architecture.
+    Arch,
     /// Axis roles.
     Axes,
     /// Tile sizes.
@@ -41,6 +43,7 @@ impl Rule {
         match self {
             Rule::Name => "name",
             Rule::Limit => "limit",
+            Rule::Arch => "arch",
             Rule::Axes => "axes",
             Rule::Tile => "tile",
             Rule::Loops => "loops",

@@ -16,13 +16,14 @@ mod placed;
 mod scale;
 mod steps;
 mod tiles;
+mod variants;
 mod view;
 
 pub use diagnostic::{Diagnostic, Rule};
 pub(crate) use facts::Facts;
 pub(crate) use placed::Placed;
 
-use crate::{Defect, ir::Kernel};
+use crate::{Arch, Defect, ir::Kernel};
 use view::View;
 
 /// A kernel that passed every rule that needs no shape, with what the rules found out about it.
@@ -30,6 +31,7 @@ use view::View;
 pub struct Verified {
     kernel: Kernel,
     facts: Facts,
+    variants: Vec<(Arch, Verified)>,
     defect: Option<Defect>,
 }
 
@@ -39,10 +41,29 @@ impl Verified {
         &self.kernel
     }
 
+    /// The kernel as it is on `arch`: itself, unless a `when` makes it another there.
+    pub fn on(&self, arch: Arch) -> &Verified {
+        self.variants.iter().find(|(a, _)| *a == arch).map_or(self, |(_, variant)| variant)
+    }
+
     /// The same kernel, emitted with a defect: for tests that show a check refuses it.
     pub fn with_defect(mut self, defect: Defect) -> Self {
         self.defect = Some(defect);
+        self.variants = self.variants.into_iter().map(|(arch, v)| (arch, v.with_defect(defect))).collect();
         self
+    }
+
+    /// The kernel for every architecture, called `NAME_on_v79` and so on; empty if it is the same for all.
+    pub(crate) fn by_arch(&self) -> Vec<(Arch, Verified)> {
+        if self.variants.is_empty() {
+            return Vec::new();
+        }
+        let named = |arch: Arch| {
+            let mut one = self.on(arch).clone();
+            one.kernel.name.push_str(&format!("{}{}", names::ON_ARCH, arch.number()));
+            (arch, one)
+        };
+        Arch::ALL.map(named).into()
     }
 
     pub(crate) fn facts(&self) -> &Facts {
@@ -54,18 +75,45 @@ impl Verified {
     }
 }
 
-/// Checks a kernel.
+/// Checks a kernel, on every architecture on which it differs.
 ///
 /// Rules build on one another: a kernel whose indices or loops make no sense is reported for those alone.
 ///
 /// # Errors
-/// Every rule the kernel breaks, in source order.
+/// Every rule the kernel breaks, in source order. What is broken on one architecture only says so.
 pub fn verify(kernel: &Kernel) -> Result<Verified, Vec<Diagnostic>> {
     let mut found = Vec::new();
+    variants::check(kernel, &mut found);
     let facts = rules(kernel, &mut found);
+    if kernel.variants.is_empty() {
+        return proof(kernel, facts, Vec::new(), found);
+    }
+    let others = kernel.variants.iter().map(|v| {
+        let mut own = Vec::new();
+        let facts = rules(&v.kernel, &mut own);
+        (v, facts, own)
+    });
+    let others: Vec<_> = others.collect();
+    let found = variants::merge(kernel, found, others.iter().map(|(v, _, own)| (v.arch, own.as_slice())));
+    let mut proofs = Vec::new();
+    for (variant, facts, _) in others {
+        proofs.extend(facts.map(|facts| {
+            let kernel = variant.kernel.clone();
+            (variant.arch, Verified { kernel, facts, variants: Vec::new(), defect: None })
+        }));
+    }
+    proof(kernel, facts, proofs, found)
+}
+
+fn proof(
+    kernel: &Kernel,
+    facts: Option<Facts>,
+    variants: Vec<(Arch, Verified)>,
+    mut found: Vec<Diagnostic>,
+) -> Result<Verified, Vec<Diagnostic>> {
     found.sort_by_key(|d| (d.source.line, d.source.column));
     match facts {
-        Some(facts) if found.is_empty() => Ok(Verified { kernel: kernel.clone(), facts, defect: None }),
+        Some(facts) if found.is_empty() => Ok(Verified { kernel: kernel.clone(), facts, variants, defect: None }),
         _ => Err(found),
     }
 }

@@ -86,6 +86,9 @@ const TAKEN: &[&str] = &[
     "weight",
 ];
 
+/// What the C of a kernel for one architecture is called, before the number of the architecture.
+pub(super) const ON_ARCH: &str = "_on_v";
+
 pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     let mut names: Vec<(&str, &str, Source)> = vec![("kernel", &kernel.name, kernel.source)];
     names.extend(kernel.axes.iter().map(|a| ("axis", a.name.as_str(), a.source)));
@@ -140,6 +143,9 @@ fn problem(name: &str) -> Option<&'static str> {
     }
     if name.ends_with("_len") || name.ends_with("_ahead") || name.ends_with("_tickets") || name.ends_with("_issued") {
         return Some("emitted C uses this ending for its own variables");
+    }
+    if name.rsplit_once(ON_ARCH).is_some_and(|(_, arch)| arch.parse::<u32>().is_ok()) {
+        return Some("emitted C names what is for one architecture like this");
     }
     TAKEN.contains(&name).then_some("C or the emitted functions use it")
 }

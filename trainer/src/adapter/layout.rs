@@ -1,5 +1,6 @@
 //! Where each A and B lies in one flat parameter vector.
 
+use crate::registry::Projection;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -12,6 +13,12 @@ pub struct ProjectionShape {
     pub out: usize,
     /// Input features (columns of the weight).
     pub input: usize,
+}
+
+impl From<Projection> for ProjectionShape {
+    fn from(projection: Projection) -> ProjectionShape {
+        ProjectionShape { name: projection.name, out: projection.rows, input: projection.cols }
+    }
 }
 
 /// The adapter of one projection: `W·x + (alpha / rank) · B·(A·x)`.

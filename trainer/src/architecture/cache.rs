@@ -1,8 +1,8 @@
 //! Keys and values of tokens already seen.
 
 use super::batch::Segment;
-use crate::model_file::ModelConfig;
 use crate::nodes::{AttentionShape, Visible, attend, cut};
+use crate::registry::ModelConfig;
 use rayon::prelude::*;
 use std::ops::Range;
 

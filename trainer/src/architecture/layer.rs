@@ -11,16 +11,6 @@ use crate::nodes::{
 use hexagon_runtime::{Direction, ProjectionId};
 use std::ops::Range;
 
-/// Projections of a layer, in model order.
-pub(super) const PROJECTIONS: [&str; 7] = [
-    "self_attn.q_proj",
-    "self_attn.k_proj",
-    "self_attn.v_proj",
-    "self_attn.o_proj",
-    "mlp.gate_proj",
-    "mlp.up_proj",
-    "mlp.down_proj",
-];
 pub(super) const QKV: Range<usize> = 0..3;
 pub(super) const O: Range<usize> = 3..4;
 pub(super) const GATE_UP: Range<usize> = 4..6;

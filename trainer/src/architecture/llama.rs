@@ -9,11 +9,12 @@ use super::pass::Pass;
 use super::tape::{Activations, LayerTape};
 use super::targets::{check_batch, check_tokens, spans, targets};
 use crate::adapter::{Adapter, AdapterGrads, ProjectionShape};
-use crate::model_file::{ModelConfig, ModelFile};
+use crate::model_file::ModelFile;
 use crate::nodes::{
     DropoutKey, EmbeddingTable, Rotation, head_backward, head_log_probs, head_logits, head_loss_and_grad,
     inverse_frequencies, rms_norm, rms_norm_backward,
 };
+use crate::registry::{Architecture, ModelConfig, PrecisionPolicy};
 use hexagon_runtime::{Runtime, RuntimeBuilder};
 use std::ops::Range;
 
@@ -37,15 +38,22 @@ struct Kept {
 }
 
 impl Llama {
-    /// Registers every projection with `builder` under its HF name without `.weight`.
-    pub fn load(model: &ModelFile, builder: &mut RuntimeBuilder) -> Result<Llama, ArchitectureError> {
+    /// Registers every projection with `builder` under its HF name without `.weight`, in the policy's precision.
+    pub fn load(
+        model: &ModelFile,
+        builder: &mut RuntimeBuilder,
+        policy: PrecisionPolicy,
+    ) -> Result<Llama, ArchitectureError> {
         let (config, tensors) = (model.config.clone(), model.tensors.as_ref());
+        if config.architecture != Architecture::Llama {
+            return Err(ArchitectureError::Unsupported { name: config.architecture.description().name });
+        }
         let (vocab, hidden) = (config.vocab, config.hidden);
         let head = match config.tied_head {
             true => None,
             false => Some(load::table(tensors, "lm_head.weight", vocab, hidden)?),
         };
-        let layers = (0..config.layers).map(|index| load::layer(&config, index, tensors, builder));
+        let layers = (0..config.layers).map(|index| load::layer(&config, index, tensors, builder, &policy));
         let layers = layers.collect::<Result<Vec<_>, _>>()?;
         Ok(Llama {
             projections: layers.iter().flat_map(|layer| layer.shapes.clone()).collect(),

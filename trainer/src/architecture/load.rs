@@ -1,10 +1,11 @@
 //! Takes a Llama-shaped model from its file: projections to the runtime, the rest stays here.
 
 use super::ArchitectureError;
-use super::layer::{Layer, PROJECTIONS};
+use super::layer::Layer;
 use crate::adapter::ProjectionShape;
-use crate::model_file::{ModelConfig, TensorSource};
+use crate::model_file::TensorSource;
 use crate::nodes::{AttentionShape, EmbeddingTable};
+use crate::registry::{ModelConfig, PrecisionPolicy, Projection};
 use hexagon_runtime::{ProjectionId, RuntimeBuilder, WeightData};
 
 fn check(tensors: &dyn TensorSource, name: &str, expected: &[usize]) -> Result<(), ArchitectureError> {
@@ -36,31 +37,16 @@ pub(super) fn table(
 fn projection(
     tensors: &dyn TensorSource,
     builder: &mut RuntimeBuilder,
-    shape: &ProjectionShape,
+    projection: &Projection,
+    policy: &PrecisionPolicy,
 ) -> Result<ProjectionId, ArchitectureError> {
-    let name = format!("{}.weight", shape.name);
-    check(tensors, &name, &[shape.out, shape.input])?;
-    Ok(match tensors.q8_0_blocks(&name)? {
-        Some(blocks) => builder.add(&shape.name, shape.out, shape.input, WeightData::Q8Blocks(&blocks))?,
-        None => builder.add(&shape.name, shape.out, shape.input, WeightData::F32(&tensors.read_f32(&name)?))?,
-    })
-}
-
-fn shapes(config: &ModelConfig, layer: usize) -> [ProjectionShape; 7] {
-    let (hidden, inner) = (config.hidden, config.intermediate);
-    let (queries, keys) = (config.heads * config.head_dim, config.kv_heads * config.head_dim);
-    let sizes = [
-        (queries, hidden),
-        (keys, hidden),
-        (keys, hidden),
-        (hidden, queries),
-        (inner, hidden),
-        (inner, hidden),
-        (hidden, inner),
-    ];
-    std::array::from_fn(|slot| {
-        let (out, input) = sizes[slot];
-        ProjectionShape { name: format!("model.layers.{layer}.{}", PROJECTIONS[slot]), out, input }
+    let Projection { name, rows, cols, kind } = projection;
+    let tensor = format!("{name}.weight");
+    check(tensors, &tensor, &[*rows, *cols])?;
+    let precision = policy.of(*kind);
+    Ok(match tensors.q8_0_blocks(&tensor)? {
+        Some(blocks) => builder.add_as(name, *rows, *cols, WeightData::Q8Blocks(&blocks), precision)?,
+        None => builder.add_as(name, *rows, *cols, WeightData::F32(&tensors.read_f32(&tensor)?), precision)?,
     })
 }
 
@@ -69,9 +55,11 @@ pub(super) fn layer(
     index: usize,
     tensors: &dyn TensorSource,
     builder: &mut RuntimeBuilder,
+    policy: &PrecisionPolicy,
 ) -> Result<Layer, ArchitectureError> {
-    let shapes = shapes(config, index);
-    let ids = shapes.iter().map(|shape| projection(tensors, builder, shape)).collect::<Result<Vec<_>, _>>()?;
+    let projections = config.layer_projections(index);
+    let ids = projections.iter().map(|p| projection(tensors, builder, p, policy)).collect::<Result<Vec<_>, _>>()?;
+    let shapes: Vec<_> = projections.into_iter().map(ProjectionShape::from).collect();
     let norm = |name| vector(tensors, &format!("model.layers.{index}.{name}.weight"), config.hidden);
     Ok(Layer {
         index,
@@ -82,6 +70,6 @@ pub(super) fn layer(
         input_norm: norm("input_layernorm")?,
         post_norm: norm("post_attention_layernorm")?,
         ids: std::array::from_fn(|slot| ids[slot]),
-        shapes,
+        shapes: std::array::from_fn(|slot| shapes[slot].clone()),
     })
 }

@@ -27,6 +27,12 @@ pub enum ArchitectureError {
     /// The runtime refused or failed a projection.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
+    /// An architecture whose layers are not computed.
+    #[error("{name} models can be planned but not trained: use a llama model")]
+    Unsupported {
+        /// Name of the architecture.
+        name: &'static str,
+    },
     /// A tensor of the model has an unexpected shape.
     #[error(
         "tensor `{name}` is {found:?}, the configuration says {expected:?}: the file is damaged \

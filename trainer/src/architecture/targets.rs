@@ -2,7 +2,7 @@
 
 use super::ArchitectureError;
 use super::batch::{NO_TARGET, Sequence};
-use crate::model_file::ModelConfig;
+use crate::registry::ModelConfig;
 use std::ops::Range;
 
 /// Where each of `lengths` lies when they are packed one after the other.

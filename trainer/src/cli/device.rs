@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use hexagon_runtime::{DeviceKind, Precision};
 
 use super::error::CliError;
-use crate::model_file::{Architecture, ModelFile};
+use crate::registry::PrecisionPolicy;
 
 /// Where and how frozen projections run.
 #[derive(Args, Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct DeviceArgs {
     /// Where frozen projections run: the functional model of the NPU, or the CPU.
     #[arg(long, value_enum, default_value_t = Device::Model)]
     pub device: Device,
-    /// How their weights are kept. auto is f32 on the CPU device, and q8 on the NPU for attention-only models.
+    /// How their weights are kept. auto is f32 on the CPU device; on the NPU f16 for recurrent layers and q8 elsewhere.
     #[arg(long, value_enum, default_value_t = WeightPrecision::Auto)]
     pub precision: WeightPrecision,
     /// Host threads, up to 256; all processors by default. The count can change the last bits of CPU sums, never those of the NPU.
@@ -42,7 +42,7 @@ pub(super) enum WeightPrecision {
     F16,
     /// Blocks of 32 eight-bit integers with one scale.
     Q8,
-    /// Chosen by the model's architecture.
+    /// Chosen by the device and the kind of layer.
     Auto,
 }
 
@@ -56,17 +56,15 @@ impl DeviceArgs {
         }
     }
 
-    /// The precision for `model`, `auto` resolved: a CPU run without further flags is the exact one.
-    pub fn precision(&self, model: &ModelFile) -> Result<Precision, CliError> {
+    /// The precision of each kind of projection, `auto` resolved: a CPU run without further flags is the exact one.
+    pub fn precision(&self) -> Result<PrecisionPolicy, CliError> {
         match (self.precision, self.device) {
-            (WeightPrecision::F32, Device::Cpu) => Ok(Precision::F32),
+            (WeightPrecision::F32, Device::Cpu) => Ok(PrecisionPolicy::uniform(Precision::F32)),
             (WeightPrecision::F32, _) => Err(CliError::FloatOnNpu),
-            (WeightPrecision::F16, _) => Ok(Precision::F16),
-            (WeightPrecision::Q8, _) => Ok(Precision::Q8),
-            (WeightPrecision::Auto, Device::Cpu) => Ok(Precision::F32),
-            (WeightPrecision::Auto, _) => Ok(match model.config.architecture {
-                Architecture::Llama => Precision::Q8,
-            }),
+            (WeightPrecision::F16, _) => Ok(PrecisionPolicy::uniform(Precision::F16)),
+            (WeightPrecision::Q8, _) => Ok(PrecisionPolicy::uniform(Precision::Q8)),
+            (WeightPrecision::Auto, Device::Cpu) => Ok(PrecisionPolicy::uniform(Precision::F32)),
+            (WeightPrecision::Auto, _) => Ok(PrecisionPolicy::NPU),
         }
     }
 

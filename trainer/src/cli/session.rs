@@ -50,9 +50,9 @@ impl Session {
         let threads = device.threads();
         // The CPU's share of the work uses rayon's global pool. It can be built once; a second session keeps the first.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-        let config = RuntimeConfig { device: device.kind(), precision: device.precision(&model)?, threads, ..config };
+        let config = RuntimeConfig { device: device.kind(), threads, ..config };
         let mut builder = RuntimeBuilder::new(config);
-        let llama = Llama::load(&model, &mut builder)?;
+        let llama = Llama::load(&model, &mut builder, device.precision()?)?;
         Ok(Session { model, llama, runtime: builder.start()? })
     }
 

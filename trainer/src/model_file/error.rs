@@ -106,10 +106,20 @@ pub enum ModelError {
         "tensor `{name}` has no place in a {architecture} model; the file is of another architecture or a variant that is not supported"
     )]
     TensorUnexpected {
-        /// Name as the file has it.
+        /// Canonical name, or the file's own if it has none.
         name: String,
         /// The architecture it was held against.
         architecture: &'static str,
+    },
+    /// Two stored tensors that are one tensor of the text model.
+    #[error(
+        "tensors `{first}` and `{second}` are the same part of the model; remove one of the two layouts from the folder"
+    )]
+    TensorTwice {
+        /// One name in the file.
+        first: String,
+        /// The other.
+        second: String,
     },
     /// A tensor whose shape does not follow from the configuration.
     #[error("tensor `{name}` should have shape {expected:?} by the configuration, the file has {found:?}")]

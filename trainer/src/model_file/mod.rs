@@ -4,7 +4,7 @@
 //! Hugging Face's canonical names (`model.layers.0.self_attn.q_proj.weight`), row-major
 //! `[out, in]` shapes and half-split rope.
 
-mod config;
+mod config_check;
 mod error;
 mod fingerprint;
 mod finite;
@@ -14,11 +14,12 @@ mod layout;
 mod source_file;
 mod tensor_source;
 
-pub use config::{Architecture, Llama3Scaling, ModelConfig, Rope};
 pub use error::ModelError;
+pub use folder::{parse_config, read_config};
 pub use gguf::GgufError;
 pub use tensor_source::TensorSource;
 
+use crate::registry::ModelConfig;
 use crate::text::TextModel;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //! Frequencies θ^(−2i/D), optionally with Llama 3's scaling (`rope_type: llama3` of Hugging Face
 //! configurations).
 
-use crate::model_file::{Llama3Scaling, Rope};
+use crate::registry::{Llama3Scaling, Rope};
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 

@@ -7,7 +7,7 @@ use hexagon_runtime::device::{Call, DdrOperand, LoadedModel, ModelPool, Variant}
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
 use kernel_gen::ir::{Element, OperandLayout, OperandRole, Statement, StepKind};
 use kernel_gen::tolerance::{Tolerance, as_multiplied};
-use kernel_gen::{Plan, Verified};
+use kernel_gen::{Arch, Kernel, Plan, Verified};
 
 use super::judge::judge_rows;
 use super::outputs::Outputs;
@@ -24,7 +24,6 @@ const RETRIES: usize = 3;
 pub(super) struct Bench {
     kernel: Verified,
     pub(super) layouts: DdrLayouts,
-    scaled: bool,
     /// Checked and fast model per overflow behaviour.
     pools: Vec<(Overflow, ModelPool, ModelPool)>,
     // Loaded from these files.
@@ -43,8 +42,7 @@ impl Bench {
                 Ok((overflow, checked, ModelPool::open(fast, FAST_THREADS, VTCM_BYTES, overflow)?))
             })
             .collect::<Result<_, CrossCheckError>>()?;
-        let scaled = scales_rows(&kernel.kernel().schedule);
-        Ok(Bench { layouts: DdrLayouts::for_kernel(kernel.kernel()), kernel, scaled, pools, _compiled: compiled })
+        Ok(Bench { layouts: DdrLayouts::for_kernel(kernel.kernel()), kernel, pools, _compiled: compiled })
     }
 
     pub fn kernel(&self) -> &Verified {
@@ -53,7 +51,7 @@ impl Bench {
 
     /// Whether every operand can be laid out, and every output read back.
     pub fn check_layouts(&self) -> Result<(), CrossCheckError> {
-        for operand in &self.kernel.kernel().operands {
+        for operand in Arch::ALL.iter().flat_map(|&arch| &self.kernel.on(arch).kernel().operands) {
             self.layouts.of(operand)?;
             let rows_of_floats = operand.layout == OperandLayout::RowMajor && operand.element == Element::F32;
             if operand.role == OperandRole::Output && !rows_of_floats {
@@ -78,8 +76,10 @@ impl Bench {
     pub fn run(&mut self, trial: &Trial) -> Result<(), Wrong> {
         let plan = tunables::plan(&self.kernel, trial).map_err(|error| Wrong::Plan(error.to_string()))?;
         let images = self.images(trial)?;
-        let kernel = self.kernel.kernel();
-        let mut exponents = self.exponents(trial, &images);
+        let verified = self.kernel.on(plan.arch);
+        let kernel = verified.kernel();
+        let scaled = scales_rows(&kernel.schedule);
+        let mut exponents = exponents(kernel, trial, &images);
         let call = || call(&plan, trial, &images);
         let (mut checked_call, mut fast_call) = (call()?, call()?);
         let (_, checked, fast) = match self.pools.iter_mut().find(|(overflow, ..)| *overflow == trial.overflow) {
@@ -101,7 +101,7 @@ impl Bench {
             let flagged: Vec<usize> = trial.rows().filter(|&row| checked_call.flags()[row] != 0).collect();
             let effective = images.iter().map(|image| image.effective.as_slice());
             let operands = as_multiplied(kernel, &trial.extents, effective, &exponents);
-            let tolerance = Tolerance::new(&self.kernel, &plan, &trial.extents, &operands, &exponents)
+            let tolerance = Tolerance::new(verified, &plan, &trial.extents, &operands, &exponents)
                 .map_err(|error| Wrong::Device(error.to_string()))?;
             judge_rows(&outputs, &checked_call, &pending, |row, column| tolerance.element(row, column))?;
             for row in trial.rows().filter(|row| !flagged.contains(row)) {
@@ -111,7 +111,7 @@ impl Bench {
                     return Err(Wrong::Unstable { row });
                 }
             }
-            if flagged.is_empty() || !self.scaled {
+            if flagged.is_empty() || !scaled {
                 return Ok(());
             }
             for &row in &flagged {
@@ -123,7 +123,7 @@ impl Bench {
     }
 
     fn images(&self, trial: &Trial) -> Result<Vec<DdrImage>, Wrong> {
-        let kernel = self.kernel.kernel();
+        let kernel = self.kernel.on(trial.arch()).kernel();
         (0..kernel.operands.len())
             .map(|index| {
                 let operand = &kernel.operands[index];
@@ -133,23 +133,23 @@ impl Bench {
             })
             .collect()
     }
+}
 
-    /// e of every token row, over all activations of the row; 0 for a kernel without row scale.
-    fn exponents(&self, trial: &Trial, images: &[DdrImage]) -> Vec<i32> {
-        let kernel = self.kernel.kernel();
-        (0..trial.extents[0])
-            .map(|row| {
-                let mut values = Vec::new();
-                for (operand, image) in kernel.operands.iter().zip(images) {
-                    if self.scaled && operand.role == OperandRole::Activation {
-                        let cols = trial.extents[operand.axes[1].0];
-                        values.extend(image.effective[row * cols..(row + 1) * cols].iter().map(|&x| x as f32));
-                    }
+/// e of every token row, over all activations of the row; 0 for a kernel without row scale.
+fn exponents(kernel: &Kernel, trial: &Trial, images: &[DdrImage]) -> Vec<i32> {
+    let scaled = scales_rows(&kernel.schedule);
+    (0..trial.extents[0])
+        .map(|row| {
+            let mut values = Vec::new();
+            for (operand, image) in kernel.operands.iter().zip(images) {
+                if scaled && operand.role == OperandRole::Activation {
+                    let cols = trial.extents[operand.axes[1].0];
+                    values.extend(image.effective[row * cols..(row + 1) * cols].iter().map(|&x| x as f32));
                 }
-                row_exponent(&values)
-            })
-            .collect()
-    }
+            }
+            row_exponent(&values)
+        })
+        .collect()
 }
 
 fn scales_rows(body: &[Statement]) -> bool {

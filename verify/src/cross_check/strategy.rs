@@ -1,10 +1,11 @@
 //! How cases are drawn. Shrinking goes to few rows, few columns, small tiles, the plainest data.
 
 use hexagon_runtime::Overflow;
-use kernel_gen::Verified;
+use kernel_gen::{Arch, Verified};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::Union;
 
 use super::{Tiles, Trial, tunables};
 use crate::family::RowFamily;
@@ -13,15 +14,20 @@ use crate::family::RowFamily;
 const LARGEST_TILE: u32 = 256;
 
 pub(super) fn trials(kernel: &Verified, largest: usize) -> impl Strategy<Value = Trial> + use<> {
+    Union::new(Arch::ALL.map(|arch| on(arch, kernel.on(arch), largest).boxed()))
+}
+
+/// Cases on one architecture, whose kernel may have tile sizes of its own.
+fn on(arch: Arch, kernel: &Verified, largest: usize) -> impl Strategy<Value = Trial> + use<> {
     let extent = prop_oneof![4 => 1..=largest, 1 => select(vec![31usize, 32, 33, 64])];
     let axes = kernel.kernel().axes.len();
     let kernel_of_cases = kernel.clone();
     (
-        select(vec![79u32, 81]),
+        Just(arch.number()),
         vec(extent, axes),
         prop_oneof![Just(0usize), 1..=70usize],
         prop_oneof![3 => Just(0usize), 1 => 1..=2usize],
-        tiles(kernel),
+        tiles(arch, kernel),
         vec(families(), 1..4),
         -24..=15i32,
         prop_oneof![2 => -6..=0i32, 1 => 1..=8i32],
@@ -64,7 +70,7 @@ fn families() -> impl Strategy<Value = RowFamily> {
     select(all)
 }
 
-fn tiles(kernel: &Verified) -> impl Strategy<Value = Tiles> + use<> {
+fn tiles(arch: Arch, kernel: &Verified) -> impl Strategy<Value = Tiles> + use<> {
     let given: Vec<_> = kernel
         .kernel()
         .tunables
@@ -75,7 +81,7 @@ fn tiles(kernel: &Verified) -> impl Strategy<Value = Tiles> + use<> {
             prop_oneof![2 => select(small), 1 => select(values)]
         })
         .collect();
-    let budgets = if fits_small_vtcm(kernel) { vec![8u32 << 20, 128 << 10, 64 << 10] } else { vec![8 << 20] };
+    let budgets = if fits_small_vtcm(arch, kernel) { vec![8u32 << 20, 128 << 10, 64 << 10] } else { vec![8 << 20] };
     prop_oneof![
         3 => given.prop_map(Tiles::Given),
         1 => select(budgets).prop_map(|vtcm_bytes| Tiles::Planned { vtcm_bytes }),
@@ -83,7 +89,7 @@ fn tiles(kernel: &Verified) -> impl Strategy<Value = Tiles> + use<> {
 }
 
 /// Whether the smallest tiles leave the planner a choice in the small budgets.
-fn fits_small_vtcm(kernel: &Verified) -> bool {
+fn fits_small_vtcm(arch: Arch, kernel: &Verified) -> bool {
     let axes = vec![32; kernel.kernel().axes.len()];
-    kernel_gen::plan::solve(kernel, kernel_gen::Arch::V79, &axes, 64 << 10).is_ok()
+    kernel_gen::plan::solve(kernel, arch, &axes, 64 << 10).is_ok()
 }

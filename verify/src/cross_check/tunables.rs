@@ -32,6 +32,7 @@ pub(super) fn whole_blocks(kernel: &Verified, mut extents: Vec<usize>) -> Vec<us
 
 /// The plan of a case.
 pub(super) fn plan(kernel: &Verified, trial: &Trial) -> Result<Plan, Box<PlanError>> {
+    let kernel = kernel.on(trial.arch());
     let mut axes: Vec<u32> = trial.extents.iter().map(|&e| e as u32).collect();
     if let Some(tokens) = axes.first_mut() {
         *tokens += trial.spare_rows as u32;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use trainer::adapter::{Adapter, BaseModel};
 use trainer::architecture::Llama;
 use trainer::model_file::ModelFile;
+use trainer::registry::PrecisionPolicy;
 
 pub fn json(path: &Path) -> Value {
     let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -41,7 +42,7 @@ impl Subject {
     pub fn open(folder: &Path, device: DeviceKind, precision: Precision) -> Subject {
         let model = ModelFile::open(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         let mut builder = RuntimeBuilder::new(RuntimeConfig { device, precision, ..RuntimeConfig::default() });
-        let llama = Llama::load(&model, &mut builder).unwrap();
+        let llama = Llama::load(&model, &mut builder, PrecisionPolicy::uniform(precision)).unwrap();
         let runtime = builder.start().unwrap();
         let fingerprint = model.tensors.fingerprint().unwrap();
         let base = BaseModel { name: folder.display().to_string(), fingerprint };

@@ -38,7 +38,7 @@ struct Side {
 impl Side {
     fn of(kernel: &Verified, plan: Plan) -> Side {
         let rows = 0..plan.axes.first().map_or(0, |tokens| tokens.extent);
-        Side { cost: cost(kernel, &plan, rows), c: emit_c(kernel), plan }
+        Side { cost: cost(kernel, &plan, rows), c: emit_c(kernel, plan.arch), plan }
     }
 }
 

@@ -30,7 +30,7 @@ impl EmitArgs {
     /// Writes the C file, the device library and the build commands.
     pub fn run(self) -> Result<(), KernelError> {
         let (file, text) = match &self.kernel {
-            Some(name) => (format!("{name}.c"), emit_c(&selection::kernel(name)?)),
+            Some(name) => (format!("{name}.c"), emit_c(&selection::kernel(name)?, self.arch.into())),
             None => {
                 let kernels: Vec<_> = library::all().iter().map(selection::verified).collect::<Result<_, _>>()?;
                 ("permafrost_kernels.c".to_owned(), emit_library(&kernels))
@@ -60,7 +60,8 @@ fn write(path: &Path, text: &str) -> Result<PathBuf, KernelError> {
     Ok(path.to_path_buf())
 }
 
-/// The C text is the same for every architecture: tile sizes come from the plan, instructions from the device library.
+/// The C text is the same for every architecture unless the kernel says `when v79`: tile sizes come from the plan,
+/// instructions from the device library.
 fn build_commands(arch: Arch, file: &str) -> String {
     let number = arch.number();
     format!(

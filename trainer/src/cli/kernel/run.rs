@@ -67,12 +67,13 @@ impl RunArgs {
     pub fn run(self) -> Result<(), KernelError> {
         let kernel = selection::kernel(&self.kernel)?;
         let plan = self.plan.plan(&kernel, &self.tiles)?;
+        let kernel = kernel.on(plan.arch);
         let extents: Vec<usize> = plan.axes.iter().map(|a| a.extent as usize).collect();
-        let contraction = cost::contraction_axis(&kernel);
-        let images = images(&kernel, &extents, extents[contraction.0], self.seed)?;
+        let contraction = cost::contraction_axis(kernel);
+        let images = images(kernel, &extents, extents[contraction.0], self.seed)?;
         let operands = images.iter().map(|i| DdrOperand::new(&i.bytes, i.rows, i.cols, i.row_stride)).collect();
         let mut call = Call::new(&plan, &self.plan.shape.0, operands)?;
-        let exponents = exponents(&kernel, &extents, &images);
+        let exponents = exponents(kernel, &extents, &images);
         call.exponents_mut().copy_from_slice(&exponents);
         let vtcm = plan.arch.vtcm_bytes();
         let mut pool = ModelPool::open(Variant::select(self.checked), 1, vtcm, Overflow::default())?;
@@ -80,7 +81,7 @@ impl RunArgs {
         pool.call(&mut call, 0..extents[0] as u32)?;
         let seconds = start.elapsed().as_secs_f64();
 
-        let errors = compare(&kernel, &plan, &extents, &images, &exponents, &call, self.seed)?;
+        let errors = compare(kernel, &plan, &extents, &images, &exponents, &call, self.seed)?;
         let flagged = call.flags().iter().filter(|&&flag| flag != 0).count();
         let outside = errors.bins[BINS.len() - 1];
         if self.json {

@@ -2,11 +2,16 @@
 //! `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja`.
 
 mod config;
+mod names;
+mod raw_config;
 mod safetensors_file;
 mod shards;
 mod side_file;
+mod text_config;
 mod tokenizer;
 mod weights;
+
+pub use config::{parse_config, read_config};
 
 use super::{ModelError, ModelFile};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What a sound folder gives.
 
 use super::built::{Built, weights};
-use crate::model_file::{Llama3Scaling, Rope};
+use crate::registry::{Llama3Scaling, Rope};
 use crate::text::{Message, tiny};
 use half::{bf16, f16};
 use serde_json::json;

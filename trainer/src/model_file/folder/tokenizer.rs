@@ -2,7 +2,8 @@
 
 use super::config::ConfigTokens;
 use super::side_file;
-use crate::model_file::{ModelConfig, ModelError};
+use crate::model_file::ModelError;
+use crate::registry::ModelConfig;
 use crate::text::{ChatTemplate, SpecialTokens, TextError, TextModel, tokenizer_json};
 use serde::Deserialize;
 use std::path::Path;

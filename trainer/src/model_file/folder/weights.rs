@@ -1,11 +1,13 @@
-//! The tensors of a folder; their names are the canonical ones already.
+//! The tensors of a folder.
 
+use super::names;
 use super::safetensors_file::SafetensorsFile;
 use super::shards;
 use crate::model_file::fingerprint::Fingerprint;
 use crate::model_file::finite::check_finite;
 use crate::model_file::source_file::SourceFile;
-use crate::model_file::{ModelConfig, ModelError, TensorSource};
+use crate::model_file::{ModelError, TensorSource};
+use crate::registry::ModelConfig;
 use half::{bf16, f16};
 use safetensors::{Dtype, tensor::TensorInfo};
 use std::collections::BTreeMap;
@@ -17,19 +19,29 @@ const SUPPORTED: &str = "F32, F16, BF16";
 /// Tensors of a folder's weight files.
 pub(super) struct FolderWeights {
     files: Vec<SafetensorsFile>,
-    places: BTreeMap<String, usize>,
+    places: BTreeMap<String, Place>,
     fingerprint: OnceLock<String>,
+}
+
+/// Where a tensor lies.
+struct Place {
+    /// Index of the file.
+    file: usize,
+    /// Its name there.
+    stored: String,
 }
 
 impl FolderWeights {
     pub(super) fn open(folder: &Path, config: &ModelConfig) -> Result<FolderWeights, ModelError> {
-        let (files, mut places) = shards::open(folder)?;
-        // Constants that old exports saved along, and the head that tying makes a second name of
-        // the embedding.
-        places.retain(|name, _| {
-            let second_name = config.tied_head && name == "lm_head.weight";
-            !second_name && !name.ends_with(".rotary_emb.inv_freq")
-        });
+        let (files, stored) = shards::open(folder)?;
+        let mut places: BTreeMap<String, Place> = BTreeMap::new();
+        for (stored, file) in stored {
+            let Some(name) = names::canonical(config, &stored) else { continue };
+            if let Some(other) = places.get(&name) {
+                return Err(ModelError::TensorTwice { first: other.stored.clone(), second: stored });
+            }
+            places.insert(name, Place { file, stored });
+        }
         let weights = FolderWeights { files, places, fingerprint: OnceLock::new() };
         for name in weights.places.keys() {
             let (_, info) = weights.find(name)?;
@@ -39,9 +51,9 @@ impl FolderWeights {
     }
 
     fn find(&self, name: &str) -> Result<(&SafetensorsFile, &TensorInfo), ModelError> {
-        let found = self.places.get(name).and_then(|&place| {
-            let file = &self.files[place];
-            Some((file, file.header.info(name)?))
+        let found = self.places.get(name).and_then(|place| {
+            let file = &self.files[place.file];
+            Some((file, file.header.info(&place.stored)?))
         });
         found.ok_or_else(|| ModelError::TensorMissing { name: name.into() })
     }

@@ -306,7 +306,7 @@ fn configuration_and_tensors_must_agree() {
     let spoil = |built: &mut Built| {
         built.add_f32("blk.0.attn_q.bias", &[32]);
     };
-    refused(spoil, &["blk.0.attn_q.bias", "no place"]);
+    refused(spoil, &["layers.0.self_attn.q_proj.bias", "no place"]);
     let spoil = |built: &mut Built| {
         built.set("llama.attention.layer_norm_rms_epsilon", F32, f32_bytes([f32::NAN]));
     };

@@ -5,8 +5,9 @@
 
 use super::dequantise::dequantise;
 use super::header::Header;
+use crate::model_file::ModelError;
 use crate::model_file::source_file::SourceFile;
-use crate::model_file::{Llama3Scaling, ModelConfig, ModelError};
+use crate::registry::{Llama3Scaling, ModelConfig};
 
 const TABLE: &str = "rope_freqs.weight";
 

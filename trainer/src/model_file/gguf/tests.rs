@@ -3,7 +3,7 @@
 use super::built::{Built, U32, open_bytes, tokens};
 use super::dequantise::dequantise;
 use super::element::Element;
-use crate::model_file::{Architecture, ModelConfig, Rope};
+use crate::registry::{Architecture, ModelConfig, Rope};
 use half::f16;
 
 #[test]
@@ -18,12 +18,14 @@ fn configuration_and_names() {
             heads: 2,
             kv_heads: 1,
             head_dim: 16,
+            rotary_dim: 16,
             intermediate: 64,
             vocab: tokens().len(),
             norm_eps: 1e-5,
             rope: Rope { theta: 1e5, scaling: None },
             tied_head: true,
             max_positions: 128,
+            delta_net: None,
         }
     );
     let mut wanted: Vec<String> = model.config.tensor_shapes().into_iter().map(|(name, _)| name).collect();

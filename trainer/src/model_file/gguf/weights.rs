@@ -7,7 +7,8 @@ use super::names;
 use crate::model_file::fingerprint::Fingerprint;
 use crate::model_file::finite::check_finite;
 use crate::model_file::source_file::SourceFile;
-use crate::model_file::{ModelConfig, ModelError, TensorSource};
+use crate::model_file::{ModelError, TensorSource};
+use crate::registry::ModelConfig;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -15,7 +16,8 @@ use std::sync::OnceLock;
 pub(super) struct GgufWeights {
     file: SourceFile,
     tensors: BTreeMap<String, TensorInfo>,
-    head_dim: usize,
+    /// Width of a rotary head whose rows are interleaved; `None` if none is.
+    interleaved: Option<usize>,
     fingerprint: OnceLock<String>,
 }
 
@@ -33,7 +35,8 @@ impl GgufWeights {
                 (name, info.clone())
             })
             .collect();
-        GgufWeights { file, tensors, head_dim: config.head_dim, fingerprint: OnceLock::new() }
+        let interleaved = config.architecture.description().gguf_interleaved.then_some(config.head_dim);
+        GgufWeights { file, tensors, interleaved, fingerprint: OnceLock::new() }
     }
 
     fn info(&self, name: &str) -> Result<&TensorInfo, ModelError> {
@@ -43,11 +46,11 @@ impl GgufWeights {
     /// Calls `take` with every stored row and the index the row has in canonical order.
     fn rows(&self, name: &str, info: &TensorInfo, mut take: impl FnMut(usize, &[u8])) -> Result<(), ModelError> {
         let row_bytes = info.bytes / rows_of(info);
-        let rotary = names::is_rotary(name);
+        let head_dim = self.interleaved.filter(|_| names::is_rotary(name));
         let mut row = 0;
         self.file.stream(info.start, info.bytes, row_bytes, |piece| {
             for bytes in piece.chunks_exact(row_bytes) {
-                let place = if rotary { names::half_split_row(row, self.head_dim) } else { row };
+                let place = head_dim.map_or(row, |head_dim| names::half_split_row(row, head_dim));
                 take(place, bytes);
                 row += 1;
             }

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = plan::solve(&kernel, Arch::V79, &shape, Arch::V79.vtcm_bytes())?;
     let explanation = explain(&kernel, &plan, 0..shape[0]);
     println!("{explanation}");
-    std::fs::write("my_kernel.c", emit_c(&kernel))?;
+    std::fs::write("my_kernel.c", emit_c(&kernel, plan.arch))?;
     std::fs::write("my_kernel.svg", explanation.svg())?;
     println!("my_kernel.c and my_kernel.svg written");
     Ok(())
