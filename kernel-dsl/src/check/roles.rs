@@ -77,7 +77,7 @@ impl<'k> Checker<'_, 'k> {
             if walked.is_some_and(|walked| walked != axis) {
                 self.report.error(
                     variable.span(),
-                    format!("`{variable}` does not walk axis `{axis}` of operand `{}`", operand.name),
+                    format!("`{variable}` walks axis `{}`, operand `{}` has axis `{axis}` here: name the loop over `{axis}`", walked.map_or(String::new(), |w| w.to_string()), operand.name),
                 );
             }
         }
@@ -88,7 +88,7 @@ impl<'k> Checker<'_, 'k> {
             return;
         };
         if operand.role == OperandRole::Output {
-            self.report.error(from.operand.span(), format!("`load` reads the output `{}`", operand.name));
+            self.report.error(from.operand.span(), format!("`load` reads the output `{}`: partial sums are added by `unpack … +=`; load a weight", operand.name));
             return;
         }
         let wanted = match (&operand.layout, operand.element) {
@@ -123,7 +123,11 @@ impl<'k> Checker<'_, 'k> {
         if operand.role != OperandRole::Activation || operand.element != Element::F32 {
             self.report.error(
                 from.operand.span(),
-                format!("`{}` packs f32 rows of an activation, `{}` is something else", self.keyword(), operand.name),
+                format!(
+                    "`{}` packs f32 rows of an activation, `{}` is something else: load weights, pack token rows",
+                    self.keyword(),
+                    operand.name
+                ),
             );
         }
         let pair = if side == Side::Rows { 0 } else { 1 };
@@ -301,7 +305,11 @@ impl<'k> Checker<'_, 'k> {
             if operand.role != OperandRole::Output || operand.element != Element::F32 {
                 self.report.error(
                     to.operand.span(),
-                    format!("`{}` writes f32 rows of an output, `{}` is read-only", self.keyword(), operand.name),
+                    format!(
+                        "`{}` writes f32 rows of an output, `{}` is read-only: write to an operand of role `output`",
+                        self.keyword(),
+                        operand.name
+                    ),
                 );
                 return;
             }

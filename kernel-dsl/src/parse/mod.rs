@@ -80,14 +80,14 @@ fn definition_or_kernel(
             || TAKEN.contains(&layout.name.as_str())
             || definitions.formats().iter().any(|f| f.name == layout.name)
         {
-            report.error(name.span(), format!("there is a layout `{name}` already"));
+            report.error(name.span(), format!("there is a layout `{name}` already: take another name"));
         } else {
             definitions.layouts.push((name, layout));
         }
         return Ok(None);
     }
     if definitions.steps.iter().any(|s| s.name == name) {
-        report.error(name.span(), format!("there is a step `{name}` already"));
+        report.error(name.span(), format!("there is a step `{name}` already: take another name"));
     }
     let step = definition::step(input, docs, name.clone(), &definitions.formats(), report);
     match step {

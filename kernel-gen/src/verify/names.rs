@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use super::{Diagnostic, Rule};
 use crate::ir::{Kernel, Source, Statement};
 
-/// Words of C11 and C23, and the locals of emitted functions.
+/// Words of C11 and C23, macros that compilers or `errno.h` and `stdio.h` define, and the locals of emitted functions.
 const TAKEN: &[&str] = &[
+    "alignas",
+    "alignof",
+    "asm",
     "auto",
     "bool",
     "break",
@@ -37,16 +40,26 @@ const TAKEN: &[&str] = &[
     "signed",
     "sizeof",
     "static",
+    "static_assert",
     "struct",
     "switch",
+    "thread_local",
     "true",
     "typedef",
     "typeof",
+    "typeof_unqual",
     "union",
     "unsigned",
     "void",
     "volatile",
     "while",
+    "errno",
+    "i386",
+    "linux",
+    "stderr",
+    "stdin",
+    "stdout",
+    "unix",
     "accumulate",
     "activation",
     "at",
@@ -137,6 +150,9 @@ fn problem(name: &str) -> Option<&'static str> {
     }
     if name.starts_with("pf_") || name.starts_with("PF_") {
         return Some("names with `pf_` belong to the device layer");
+    }
+    if name.ends_with("_t") {
+        return Some("C keeps names that end in `_t` for types");
     }
     if name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') && name.len() > 1 {
         return Some("upper-case names belong to macros and constants of the emitted C");
