@@ -3,8 +3,9 @@
 use kernel_gen::{
     Kernel, Rule,
     ir::{
-        AxisId, AxisRole, BlockFormat, Candidates, Element, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole, Pairs,
-        Scope, Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId, WindowId, WindowLayout,
+        AxisId, AxisRole, BlockFormat, Candidates, Element, HvxStep, HvxStepId, Loop, OperandId, OperandLayout,
+        OperandRole, Pairs, Scope, Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId,
+        WindowId, WindowLayout,
     },
     library, verify,
 };

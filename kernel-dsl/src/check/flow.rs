@@ -21,12 +21,21 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             block.into_iter().chain(p.step.kind.vectors()).any(|name| *name == operand.name)
         });
         if !used {
-            report.error(operand.name.span(), format!("operand `{}` is not used by any step: load, pack or unpack it, or remove it", operand.name));
+            report.error(
+                operand.name.span(),
+                format!("operand `{}` is not used by any step: load, pack or unpack it, or remove it", operand.name),
+            );
         }
     }
     for tunable in &view.kernel.tunables {
         if !view.axis_of.contains_key(&tunable.name.to_string()) {
-            report.error(tunable.name.span(), format!("tunable `{0}` is the tile of no loop: use it in `tiles(AXIS, {0})`, or remove it", tunable.name));
+            report.error(
+                tunable.name.span(),
+                format!(
+                    "tunable `{0}` is the tile of no loop: use it in `tiles(AXIS, {0})`, or remove it",
+                    tunable.name
+                ),
+            );
         }
         if let Some(message) = no_tile(tunable) {
             report.error(tunable.candidates_span, format!("tunable `{}` {message}", tunable.name));
@@ -58,7 +67,8 @@ fn no_tile(tunable: &Tunable) -> Option<String> {
         }
         Candidates::Range(min, max) => {
             let first = u64::from((*min).max(1)).next_multiple_of(u64::from(step));
-            let none = format!("has no candidate in {min}..={max}: the first multiple of {step} from there on is {first}");
+            let none =
+                format!("has no candidate in {min}..={max}: the first multiple of {step} from there on is {first}");
             (first > u64::from(*max)).then_some(none)
         }
     }
@@ -69,14 +79,25 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
     let readers: Vec<_> = view.steps.iter().enumerate().filter(|(_, p)| p.step.kind.reads().contains(&name)).collect();
     let mut writers = view.steps.iter().filter(|p| p.step.kind.writes() == Some(name));
     if readers.is_empty() {
-        report.error(name.span(), format!("window `{name}` is never read: use it in a later step, or remove it and the step that fills it"));
+        report.error(
+            name.span(),
+            format!("window `{name}` is never read: use it in a later step, or remove it and the step that fills it"),
+        );
     }
     let Some((written_at, filled)) = view.writer(name) else {
-        report.error(name.span(), format!("window `{name}` is never written: fill it by a load, a pack, a conversion or a multiply, or remove it"));
+        report.error(
+            name.span(),
+            format!(
+                "window `{name}` is never written: fill it by a load, a pack, a conversion or a multiply, or remove it"
+            ),
+        );
         return;
     };
     if let Some(second) = writers.nth(1) {
-        report.error(second.step.keyword.span(), format!("window `{name}` is filled by another step already: give each step its own window"));
+        report.error(
+            second.step.keyword.span(),
+            format!("window `{name}` is filled by another step already: give each step its own window"),
+        );
     }
     let Some(axes) = view.axes(window) else {
         return;
@@ -85,7 +106,10 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
         let Some(own) = filled.loop_over(axis) else {
             report.error(
                 filled.step.keyword.span(),
-                format!("`{}` fills window `{name}` outside the loops over axis `{axis}`: move the step into the loop", filled.step.keyword),
+                format!(
+                    "`{}` fills window `{name}` outside the loops over axis `{axis}`: move the step into the loop",
+                    filled.step.keyword
+                ),
             );
             continue;
         };
@@ -105,7 +129,10 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
         if *position < written_at {
             report.error(
                 read.step.keyword.span(),
-                format!("`{}` reads window `{name}` before it is written: move it behind `{}`", read.step.keyword, filled.step.keyword),
+                format!(
+                    "`{}` reads window `{name}` before it is written: move it behind `{}`",
+                    read.step.keyword, filled.step.keyword
+                ),
             );
         }
     }
@@ -142,7 +169,10 @@ fn loops<'k>(view: &View<'k>, body: &'k [Statement], around: &mut Vec<&'k Loop>,
             report.error(l.axis.span(), format!("a loop around this one walks axis `{}` already: blocks would be visited twice; one loop walks an axis", l.axis));
         }
         if view.axis_of.get(&l.tile.to_string()).is_some_and(|axis| **axis != l.axis) {
-            report.error(l.tile.span(), format!("tunable `{}` already tiles another axis: each axis has a tunable of its own", l.tile));
+            report.error(
+                l.tile.span(),
+                format!("tunable `{}` already tiles another axis: each axis has a tunable of its own", l.tile),
+            );
         }
         for window in &l.pipeline {
             pipelined(view, l, window, report);
@@ -207,7 +237,13 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
         .iter()
         .find(|p| matches!(&p.step.kind, StepKind::Unpack(Unpack { to: t, .. }) if t.operand == to.operand));
     if first.is_some_and(|first| !std::ptr::eq(first.step, placed.step)) {
-        report.error(span, format!("output `{}` is written by another step already: a second one would store over it or add twice", operand.name));
+        report.error(
+            span,
+            format!(
+                "output `{}` is written by another step already: a second one would store over it or add twice",
+                operand.name
+            ),
+        );
     }
     let Some((_, multiply)) = view.writer(from) else {
         return;
@@ -222,7 +258,13 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
     };
     for l in &placed.loops {
         if !operand.axes.contains(&l.axis) && l.axis != *sums {
-            report.error(span, format!("`{0}` is written again in every round of loop `{1}`: move the step out of `{1}`", operand.name, l.variable));
+            report.error(
+                span,
+                format!(
+                    "`{0}` is written again in every round of loop `{1}`: move the step out of `{1}`",
+                    operand.name, l.variable
+                ),
+            );
         }
     }
     let around = placed.loop_over(sums);

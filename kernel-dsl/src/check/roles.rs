@@ -88,7 +88,13 @@ impl<'k> Checker<'_, 'k> {
             return;
         };
         if operand.role == OperandRole::Output {
-            self.report.error(from.operand.span(), format!("`load` reads the output `{}`: partial sums are added by `unpack … +=`; load a weight", operand.name));
+            self.report.error(
+                from.operand.span(),
+                format!(
+                    "`load` reads the output `{}`: partial sums are added by `unpack … +=`; load a weight",
+                    operand.name
+                ),
+            );
             return;
         }
         let wanted = match (&operand.layout, operand.element) {

@@ -84,7 +84,12 @@ impl Step<'_, '_> {
         let list: Vec<_> = wanted.iter().map(|l| format!("`{}`", l.keyword())).collect();
         self.error(
             Rule::Layout,
-            format!("`{}` {what} `{}`, a window of {}", self.keyword(), declared.name, declared.layout.keyword()),
+            format!(
+                "`{}` cannot {what} `{}`, a window of {}",
+                self.keyword(),
+                declared.name,
+                declared.layout.keyword()
+            ),
             format!("declare the window as {}, or take another step", list.join(" or ")),
         );
         false
@@ -132,7 +137,7 @@ impl Step<'_, '_> {
                 return;
             }
         };
-        if self.layout(window, &[wanted], "fills") {
+        if self.layout(window, &[wanted], "fill") {
             self.axes(window, block);
         }
     }
@@ -146,14 +151,14 @@ impl Step<'_, '_> {
                 "load weights; pack x or dy".into(),
             );
         }
-        if self.layout(window, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills") {
+        if self.layout(window, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fill") {
             self.tiles(window, block, pair);
         }
     }
 
     fn convert(&mut self, to: WindowId, from: WindowId, layout: WindowLayout, pair: usize) {
-        let readable = self.layout(from, &[layout], "reads");
-        let writable = self.layout(to, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills");
+        let readable = self.layout(from, &[layout], "read");
+        let writable = self.layout(to, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fill");
         if let (true, true, Some(axes)) = (readable, writable, self.view.axes(from)) {
             self.tiles(to, axes, axes[pair]);
         }
@@ -175,7 +180,7 @@ impl Step<'_, '_> {
             WindowLayout::Tiles(_) | WindowLayout::Blocks(_) => self.convert(to, from, layout, 1),
             _ => {
                 let [q8, q4] = [TileFormat::Q8_0, TileFormat::Q4_0].map(WindowLayout::Tiles);
-                self.layout(from, &[q8, q4, WindowLayout::Blocks(BlockFormat::Q8_0)], "reads");
+                self.layout(from, &[q8, q4, WindowLayout::Blocks(BlockFormat::Q8_0)], "read");
             }
         }
     }
@@ -187,7 +192,7 @@ impl Step<'_, '_> {
             }
             StepInput::F16 => {
                 let tiles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
-                let (readable, writable) = (self.layout(from, &tiles, "reads"), self.layout(to, &tiles, "fills"));
+                let (readable, writable) = (self.layout(from, &tiles, "read"), self.layout(to, &tiles, "fill"));
                 let (axes, pair) = (self.view.axes(from), self.view.pair_axis(from));
                 if let (true, true, Some(axes), Some(pair)) = (readable, writable, axes, pair) {
                     self.tiles(to, axes, pair);
@@ -256,7 +261,7 @@ impl Step<'_, '_> {
             }
         }
         self.origins(data, weights);
-        if !self.layout(to, &[WindowLayout::OutputTiles], "fills") {
+        if !self.layout(to, &[WindowLayout::OutputTiles], "fill") {
             return;
         }
         let (activation, weight) = if swap { (weights, data) } else { (data, weights) };
@@ -296,7 +301,7 @@ impl Step<'_, '_> {
                 "frozen weights and inputs are read-only".into(),
             );
         }
-        if !self.layout(window, &[WindowLayout::OutputTiles], "reads") {
+        if !self.layout(window, &[WindowLayout::OutputTiles], "read") {
             return;
         }
         let Some(axes) = self.view.axes(window) else {

@@ -118,16 +118,18 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
                 Rule::Name,
                 source,
                 format!("{what} `{name}` cannot keep its name: {problem}"),
-                "take ASCII letters, digits and `_`, starting with a letter",
+                "take another: ASCII letters, digits and `_`, starting with a letter",
             ));
         }
         // Two loops may walk blocks of the same name one after the other; everything else is named once.
         let earlier = seen.insert(name, what);
-        if earlier.is_some_and(|earlier| !(earlier == "loop" && what == "loop")) {
+        if let Some(earlier) = earlier.filter(|&earlier| !(earlier == "loop" && what == "loop")) {
+            let article = if earlier.starts_with(['a', 'o']) { "an" } else { "a" };
+            let also = if earlier == what { format!("another {what}") } else { format!("{article} {earlier}") };
             found.push(Diagnostic::new(
                 Rule::Name,
                 source,
-                format!("{what} `{name}` has the name of another {}", earlier.unwrap_or(what)),
+                format!("{what} `{name}` has the name of {also}"),
                 "give each axis, operand, tunable, window, step and loop its own name",
             ));
         }
