@@ -147,7 +147,9 @@ fn a_new_crate_builds_passes_its_test_and_runs_its_example() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     std::fs::copy(workspace.join("Cargo.lock"), out.join("Cargo.lock")).unwrap();
     let cargo = |arguments: &[&str]| {
+        // Dependencies without optimisation: they are compiled once and run for a second.
         let output = Command::new(env!("CARGO"))
+            .args(["--config", "profile.dev.package.\"*\".opt-level=0"])
             .args(arguments)
             .current_dir(&out)
             .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-crate"))
