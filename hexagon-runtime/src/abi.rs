@@ -5,11 +5,13 @@ pub const PF_MAX_AXES: u32 = 4;
 pub const PF_MAX_TUNABLES: u32 = 8;
 pub const PF_MAX_WINDOWS: u32 = 8;
 pub const PF_MAX_OPERANDS: u32 = 6;
+pub const PF_MOST_WORKERS: u32 = 8;
 pub const PF_OK: pf_status = 0;
 pub const PF_BAD_ABI: pf_status = 1;
 pub const PF_BAD_PLAN: pf_status = 2;
 pub const PF_BAD_REQUEST: pf_status = 3;
 pub const PF_TRAPPED: pf_status = 4;
+pub const PF_BUSY: pf_status = 5;
 pub type pf_status = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
@@ -210,7 +212,11 @@ const _: () = {
 pub struct pf_model_table {
     pub name: *const ::std::os::raw::c_char,
     pub open: ::std::option::Option<
-        unsafe extern "C" fn(vtcm_bytes: u32, overflow: u32) -> *mut pf_device,
+        unsafe extern "C" fn(
+            vtcm_bytes: u32,
+            overflow: u32,
+            workers: u32,
+        ) -> *mut pf_device,
     >,
     pub close: ::std::option::Option<unsafe extern "C" fn(dev: *mut pf_device)>,
     pub fault: ::std::option::Option<

@@ -30,10 +30,16 @@ fn weight_bytes(q8: bool) -> Box<Aligned<u8, 65536>> {
     bytes
 }
 
-fn run(variant: Variant, threads: usize, overflow: Overflow, kernel: &Kernel, exponent: i32) -> (Vec<u32>, Vec<u8>) {
+fn run(
+    variant: Variant,
+    [threads, workers]: [u32; 2],
+    overflow: Overflow,
+    kernel: &Kernel,
+    exponent: i32,
+) -> (Vec<u32>, Vec<u8>) {
     let verified = kernel_gen::verify(kernel).unwrap();
     // Small tiles: several blocks on every axis.
-    let plan = kernel_gen::Plan::with_tunables(&verified, Arch::V79, &AXES, 8 << 20, &[32, 64, 64]).unwrap();
+    let plan = kernel_gen::Plan::with_tunables(&verified, Arch::V79, &AXES, 8 << 20, &[64, 64, 64]).unwrap();
     let q8 = kernel.name.ends_with("q8");
     let forward = kernel.name.starts_with("forward");
     let (from, to) = if forward { (AXES[2], AXES[1]) } else { (AXES[1], AXES[2]) };
@@ -47,7 +53,7 @@ fn run(variant: Variant, threads: usize, overflow: Overflow, kernel: &Kernel, ex
     let weight = WeightOperand { bytes: &bytes.0[..used], rows: 96, cols: if q8 { 160 } else { 192 }, row_stride };
     let exponents: Vec<i32> = (0..70).map(|row| exponent + row % 5).collect();
     let mut flags = vec![0u8; 70];
-    let mut pool = ModelPool::open(variant, threads, 8 << 20, overflow).unwrap();
+    let mut pool = ModelPool::with_workers(variant, threads as usize, 8 << 20, overflow, workers).unwrap();
     pool.run(Product {
         plan: &KernelPlan::from(&plan),
         axes: AXES,
@@ -69,20 +75,24 @@ fn run(variant: Variant, threads: usize, overflow: Overflow, kernel: &Kernel, ex
 }
 
 #[test]
-fn variants_and_threads_agree() {
+fn variants_threads_and_workers_agree() {
     for kernel in library::all() {
         for exponent in [-2, 5] {
             for overflow in Overflow::ALL {
-                let expected = run(Variant::Checked, 1, overflow, &kernel, exponent);
+                let expected = run(Variant::Checked, [1, 4], overflow, &kernel, exponent);
                 for variant in Variant::available() {
-                    for threads in [1, 2] {
+                    for threads in [[1, 1], [1, 3], [2, 8]] {
                         let got = run(variant, threads, overflow, &kernel, exponent);
                         assert_eq!(got.1, expected.1, "{} {variant:?} flags", kernel.name);
                         // Numbers in a flagged row mean nothing: it is sent again.
                         let width = got.0.len() / 70;
                         let differs = |at: &usize| expected.1[at / width] == 0 && got.0[*at] != expected.0[*at];
                         let stop = (0..got.0.len()).find(differs);
-                        assert_eq!(stop, None, "{} {variant:?} {threads} threads, 2^{exponent}", kernel.name);
+                        assert_eq!(
+                            stop, None,
+                            "{} {variant:?} {threads:?} threads and workers, 2^{exponent}",
+                            kernel.name
+                        );
                     }
                 }
                 if kernel.name.ends_with("q8") {

@@ -328,7 +328,14 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
             })
         }
     };
-    Some(quote!(ir::Statement::Step(ir::Step { kind: ir::StepKind::#kind, source: #source })))
+    let split = match &step.split {
+        Some(axis) => {
+            let axis = names.axis(axis)?;
+            quote!(::core::option::Option::Some(#axis))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    Some(quote!(ir::Statement::Step(ir::Step { kind: ir::StepKind::#kind, split: #split, source: #source })))
 }
 
 /// The reference closure as a function. Axes and operands become methods of its first argument: `c.k()`, `c.x(i, k)`.

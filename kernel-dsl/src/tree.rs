@@ -218,6 +218,8 @@ pub(crate) struct Loop {
 pub(crate) struct Step {
     pub keyword: Ident,
     pub kind: StepKind,
+    /// The axis whose strips are dealt out to the HVX workers.
+    pub split: Option<Ident>,
 }
 
 /// A block of an operand: `x[mo, ko]`.

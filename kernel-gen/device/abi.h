@@ -21,7 +21,8 @@ enum pf_status {
     PF_BAD_ABI = 1,       /* version or size of plan or request differs */
     PF_BAD_PLAN = 2,      /* plan is for another kernel or does not fit this device's VTCM */
     PF_BAD_REQUEST = 3,   /* operand too small, wrong axes */
-    PF_TRAPPED = 4        /* the checked functional model stopped the kernel; see the fault text */
+    PF_TRAPPED = 4,       /* the checked functional model stopped the kernel; see the fault text */
+    PF_BUSY = 5           /* another client keeps the VTCM */
 };
 
 /* One VTCM window: `stages` buffers of `stage_bytes`, the first at `offset` from the VTCM base. */

@@ -28,6 +28,8 @@
 #endif
 
 #include "trap.h"
+#include "race.h"
+#include "shadow.h"
 #include "vtcm.h"
 #include "enter.h"
 #include "mirror.h"
@@ -35,9 +37,11 @@
 #if defined(PF_HEXAGON)
 #include "dma_hexagon.h"
 #include "hmx_hexagon.h"
+#include "workers_hexagon.h"
 #else
 #include "dma_model.h"
 #include "hmx_model.h"
+#include "workers_model.h"
 #endif
 
 #include "strips.h"

@@ -19,8 +19,14 @@ static inline void pf_move_rows(uint8_t *dst, uint32_t dst_stride, const uint8_t
 
 #if defined(PF_MODEL_CHECKED)
 
+static inline void pf_dma_check_thread(pf_device *dev)
+{
+    pf_check(dev, !dev->in_region, "DMA is used by a worker: the engine belongs to the thread that runs the loops", NULL, 0);
+}
+
 static inline void pf_issue(pf_device *dev, const struct pf_transfer *transfer)
 {
+    pf_dma_check_thread(dev);
     pf_check(dev, transfer->width < 1u << 24, "DMA width does not fit its 24-bit field", NULL, transfer->width);
     pf_check(dev, transfer->src_stride < 1u << 24, "DMA source stride does not fit its 24-bit field", NULL,
              transfer->src_stride);
@@ -31,7 +37,7 @@ static inline void pf_issue(pf_device *dev, const struct pf_transfer *transfer)
              dev->transfer_count);
     for (uint32_t row = 0; row < transfer->rows; row++) {
         uint8_t *dst = transfer->dst + (size_t)row * transfer->dst_stride;
-        pf_check_ddr(dev, transfer->src + (size_t)row * transfer->src_stride, transfer->width);
+        pf_check_ddr(dev, transfer->src + (size_t)row * transfer->src_stride, transfer->width, 0);
         pf_check_write(dev, dst, transfer->width);
         memset(dev->shadow + (dst - dev->vtcm), PF_IN_FLIGHT, transfer->width);
     }
@@ -50,6 +56,7 @@ static inline void pf_land(pf_device *dev, const struct pf_transfer *transfer)
 /* Returns once every descriptor up to `ticket` has landed. */
 static inline void pf_dma_wait(pf_device *dev, uint32_t ticket)
 {
+    pf_dma_check_thread(dev);
     pf_check(dev, ticket <= dev->ticket, "wait for a DMA ticket that was never given out", NULL, ticket);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < dev->transfer_count; i++) {

@@ -11,11 +11,11 @@ static inline uint16_t pf_hmx_half(uint32_t overflow, float value);
 static inline void pf_hmx_check_clear(pf_device *dev) { (void)dev; }
 static inline void pf_hmx_check_begin(pf_device *dev) { (void)dev; }
 static inline void pf_hmx_check_end(pf_device *dev) { (void)dev; }
+static inline void pf_hmx_check_bias(pf_device *dev, const uint8_t *record) { (void)dev, (void)record; }
+static inline void pf_hmx_check_packet(pf_device *dev, struct pf_packet packet) { (void)dev, (void)packet; }
+static inline void pf_hmx_check_convert(pf_device *dev, uint32_t control) { (void)dev, (void)control; }
 static inline void pf_hmx_check_store(pf_device *dev, uint8_t *dst) { (void)dev, (void)dst; }
-static inline void pf_hmx_check_multiply(pf_device *dev, const uint8_t *act, const uint8_t *wgt, uint32_t tiles)
-{
-    (void)dev, (void)act, (void)wgt, (void)tiles;
-}
+static inline void pf_hmx_mark_overflow(pf_device *dev, const uint8_t *dst) { (void)dev, (void)dst; }
 
 /* The f32 image of `tiles` consecutive tiles in the given role, converting those that changed. */
 static inline const float *pf_mirror_tiles(pf_device *dev, const uint8_t *src, uint32_t tiles, enum pf_mirror_role role)
@@ -53,14 +53,14 @@ static inline void pf_hmx_accumulate(pf_device *dev, const uint8_t *act, const u
     pf_accumulate_tiles(dev->accumulator, a, b, tiles);
 }
 
-static inline void pf_hmx_convert(pf_device *dev, uint8_t *dst)
+static inline void pf_hmx_convert_tile(pf_device *dev)
 {
-    if (pf_convert_tile(dev->accumulator, dst))
+    if (pf_convert_tile(dev->accumulator, (uint8_t *)dev->convert))
         return;
-    uint16_t *half = (uint16_t *)dst;
     for (uint32_t row = 0; row < PF_TILE; row++)
         for (uint32_t column = 0; column < PF_TILE; column++)
-            half[pf_tile_index(row, column)] = pf_hmx_half(dev->overflow, dev->accumulator[row * PF_TILE + column]);
+            dev->convert[pf_tile_index(row, column)] =
+                pf_hmx_half(dev->overflow, dev->accumulator[row * PF_TILE + column]);
 }
 
 #endif

@@ -17,6 +17,9 @@ struct pf_descriptor {
 } __attribute__((aligned(64)));
 
 #define PF_RING 64u
+#define PF_MOST_WORKERS 8u
+
+struct pf_pool;
 
 typedef struct pf_device {
     struct pf_descriptor ring[PF_RING]; /* ticket t lives in slot t % PF_RING */
@@ -25,6 +28,7 @@ typedef struct pf_device {
     uint32_t resource; /* compute resource context that holds VTCM and may lock HMX */
     uint32_t ticket;   /* last descriptor linked; ticket 0 is the empty one that starts the chain */
     uint32_t landed;   /* every ticket up to here is done */
+    struct pf_pool *pool; /* HVX workers, or NULL: see workers_hexagon.h */
 } pf_device;
 
 #endif

@@ -2,10 +2,13 @@
  *
  * Products of FP16 numbers are exact in f32, so multiply-then-add and fused multiply-add round alike; each accumulator
  * element adds its products one by one along the contraction, tile after tile. That order is the model's definition and
- * leaves every SIMD width free to work on several elements at once. The convert rounds once, to nearest even.
+ * leaves every SIMD width free to work on several elements at once. The convert rounds once, to nearest even. HMX has two
+ * accumulators and a convert changes over to the other, which is clear; so one that the convert clears is the same.
  */
 #ifndef PF_HMX_MODEL_H
 #define PF_HMX_MODEL_H
+
+#include "hmx_words.h"
 
 #if defined(PF_MODEL_CHECKED)
 #include "hmx_checked.h"
@@ -48,7 +51,7 @@ static inline void pf_hmx_clear(pf_device *dev)
     memset(dev->accumulator, 0, sizeof dev->accumulator);
 }
 
-/* Takes the HMX lock, clears the accumulators and loads the identity bias record from the reserved end of VTCM. */
+/* Takes the HMX lock and clears the accumulators. */
 static inline void pf_hmx_begin(pf_device *dev)
 {
     pf_hmx_check_begin(dev);
@@ -60,22 +63,38 @@ static inline void pf_hmx_end(pf_device *dev)
     pf_hmx_check_end(dev);
 }
 
-/* accumulator += sum over `tiles` tiles of activation tile x weight tile; both operands are contiguous tiles. */
-static inline void pf_hmx_multiply(pf_device *dev, const uint8_t *act, const uint8_t *wgt, uint32_t tiles)
+/* bias = mxmem2(Rs): the low words of 32 column records, then their high words. */
+static inline void pf_hmx_bias(pf_device *dev, const uint8_t *record)
 {
-    pf_hmx_check_multiply(dev, act, wgt, tiles);
-    pf_hmx_accumulate(dev, act, wgt, tiles);
+    pf_hmx_check_bias(dev, record);
+}
+
+/* accumulator += sum over the activation's tiles of activation tile x weight tile; both runs are contiguous. */
+static inline void pf_hmx_issue(pf_device *dev, struct pf_packet packet)
+{
+    pf_hmx_check_packet(dev, packet);
+    uint32_t tiles = packet.activation.rt / PF_TILE_BYTES + 1u;
+    pf_hmx_accumulate(dev, packet.activation.rs, packet.weight.rs, tiles);
     dev->counts.packets++;
     dev->counts.tiles += tiles;
 }
 
-/* Writes the accumulator as an FP16 tile and clears it. */
+/* cvt.hf = acc(Rs): rounds the accumulator to an FP16 tile, which the next store writes, and clears it. */
+static inline void pf_hmx_convert(pf_device *dev, uint32_t control)
+{
+    pf_hmx_check_convert(dev, control);
+    pf_hmx_convert_tile(dev);
+    if (!(control & PF_CONVERT_RETAIN))
+        memset(dev->accumulator, 0, sizeof dev->accumulator);
+}
+
+/* mxmem(Rs, Rt) = cvt: writes the converted tile. */
 static inline void pf_hmx_store(pf_device *dev, uint8_t *dst)
 {
     pf_hmx_check_store(dev, dst);
     pf_mirror_forget(dev, dst, PF_TILE_BYTES);
-    pf_hmx_convert(dev, dst);
-    memset(dev->accumulator, 0, sizeof dev->accumulator);
+    memcpy(dst, dev->convert, PF_TILE_BYTES);
+    pf_hmx_mark_overflow(dev, dst);
     dev->counts.stores++;
 }
 

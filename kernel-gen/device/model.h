@@ -8,6 +8,8 @@
 
 typedef struct pf_device pf_device;
 
+#define PF_MOST_WORKERS 8u
+
 /* How HMX writes a result that FP16 cannot hold; sources disagree, so kernels are run under all three. */
 enum pf_overflow {
     PF_OVERFLOW_EXPONENT31 = 0, /* exponent 31 is one more binade, then 0x7FFF / 0xFFFF */
@@ -28,8 +30,9 @@ struct pf_counts {
 
 struct pf_model_table {
     const char *name;
-    /* A device with `vtcm_bytes` of VTCM (a multiple of 2048) and an overflow behaviour; NULL if memory is short. */
-    pf_device *(*open)(uint32_t vtcm_bytes, uint32_t overflow);
+    /* A device with `vtcm_bytes` of VTCM (a multiple of 2048), an overflow behaviour and 1 to PF_MOST_WORKERS HVX workers,
+     * which change no bit; NULL if memory is short. */
+    pf_device *(*open)(uint32_t vtcm_bytes, uint32_t overflow, uint32_t workers);
     void (*close)(pf_device *dev);
     /* Why the last run returned PF_TRAPPED; "" otherwise. Owned by the device, valid until its next run. */
     const char *(*fault)(pf_device *dev);

@@ -44,9 +44,11 @@ struct pf_index {
 
 struct pf_device {
     float accumulator[PF_TILE * PF_TILE] __attribute__((aligned(64))); /* [row][column] */
+    uint16_t convert[PF_TILE * PF_TILE] __attribute__((aligned(64)));  /* the converted tile, until it is stored */
     uint8_t *vtcm;
     uint32_t vtcm_bytes;
     uint32_t overflow;     /* enum pf_overflow */
+    uint32_t workers;      /* HVX workers of a parallel region */
     uint32_t ticket;       /* the last DMA ticket given out */
     struct pf_counts counts;
 #if defined(PF_MODEL_CHECKED)
@@ -57,7 +59,12 @@ struct pf_device {
     size_t scattered_count, scattered_room;
     const struct pf_plan *plan;        /* NULL outside a run: ranges are then checked against the VTCM alone */
     const struct pf_request *request;
-    int hmx_held, bias_loaded, multiplied;
+    int vtcm_held, hmx_held, bias_loaded, multiplied, converted;
+    uint8_t convert_shadow[PF_TILE * PF_TILE]; /* enum pf_shadow per element of the converted tile */
+    struct pf_line *lines;             /* what workers touched in this parallel region; see race.h */
+    size_t line_count, line_room;
+    uint32_t region, worker;           /* the region's number, and the worker that runs */
+    int in_region;
     const char *kernel, *position, *step;
     struct pf_index indices[PF_MOST_INDICES];
     uint32_t index_count;

@@ -18,6 +18,7 @@ static void pf_model_close(pf_device *dev)
 #if defined(PF_MODEL_CHECKED)
     free(dev->shadow);
     free(dev->scattered);
+    free(dev->lines);
 #else
     free(dev->mirror);
     free(dev->mirror_role);
@@ -26,9 +27,10 @@ static void pf_model_close(pf_device *dev)
     free(dev);
 }
 
-static pf_device *pf_model_open(uint32_t vtcm_bytes, uint32_t overflow)
+static pf_device *pf_model_open(uint32_t vtcm_bytes, uint32_t overflow, uint32_t workers)
 {
-    if (vtcm_bytes < PF_CORNER_BYTES || vtcm_bytes % PF_TILE_BYTES || overflow > PF_OVERFLOW_INFINITY)
+    if (vtcm_bytes < PF_CORNER_BYTES || vtcm_bytes % PF_TILE_BYTES || overflow > PF_OVERFLOW_INFINITY || !workers
+        || workers > PF_MOST_WORKERS)
         return NULL;
     size_t bytes = (sizeof(pf_device) + 63u) & ~(size_t)63u;
     pf_device *dev = aligned_alloc(64, bytes);
@@ -37,6 +39,7 @@ static pf_device *pf_model_open(uint32_t vtcm_bytes, uint32_t overflow)
     memset(dev, 0, bytes);
     dev->vtcm_bytes = vtcm_bytes;
     dev->overflow = overflow;
+    dev->workers = workers;
     dev->vtcm = aligned_alloc(PF_TILE_BYTES, vtcm_bytes);
 #if defined(PF_MODEL_CHECKED)
     dev->shadow = calloc(vtcm_bytes, 1);
@@ -75,10 +78,11 @@ static void pf_model_poison(pf_device *dev, const struct pf_plan *plan)
     uint32_t bytes = pf_smaller(plan->vtcm_bytes, dev->vtcm_bytes); /* nothing beyond the windows can be reached */
     memset(dev->vtcm, 0xFF, bytes);
     memset(dev->shadow, PF_NEVER_WRITTEN, bytes);
+    memset(dev->shadow + dev->vtcm_bytes - PF_BIAS_BYTES, PF_NEVER_WRITTEN, PF_BIAS_BYTES);
     memset(dev->accumulator, 0xFF, sizeof dev->accumulator);
     dev->transfer_count = 0;
     dev->scattered_count = 0;
-    dev->hmx_held = dev->bias_loaded = dev->multiplied = 0;
+    dev->vtcm_held = dev->hmx_held = dev->bias_loaded = dev->multiplied = dev->converted = dev->in_region = 0;
     dev->fault[0] = '\0';
 }
 
@@ -101,10 +105,8 @@ static int pf_model_call(pf_device *dev, const struct pf_kernel *kernel, const s
         return PF_TRAPPED;
     }
     int status = kernel->entry(dev, plan, request);
-    pf_check(dev, !dev->transfer_count, "the kernel returned with DMA descriptors in flight", NULL, dev->transfer_count);
-    pf_check(dev, !dev->scattered_count, "the kernel returned with scattered words not released", NULL,
-             dev->scattered_count);
     pf_check(dev, !dev->hmx_held, "the kernel returned without releasing HMX", NULL, 0);
+    pf_check(dev, !dev->vtcm_held, "the kernel returned without releasing VTCM", NULL, 0);
     pf_model_leave(dev);
     return status;
 }

@@ -61,7 +61,7 @@ static inline void pf_check_rows(pf_device *dev, uint32_t rows, uint32_t cols, c
     pf_check(dev, cols >= 1, "a strip has at least one column", NULL, cols);
 #if defined(PF_MODEL_CHECKED)
     for (uint32_t row = 0; row_exp && row < rows; row++) {
-        pf_check_ddr(dev, row_exp + row, sizeof row_exp[row]);
+        pf_check_ddr(dev, row_exp + row, sizeof row_exp[row], 0);
         pf_check(dev, row_exp[row] >= -PF_MOST_EXPONENT && row_exp[row] <= PF_MOST_EXPONENT,
                  "a row exponent must lie in [-126, 126]", NULL, (size_t)row);
     }

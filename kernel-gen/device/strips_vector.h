@@ -166,7 +166,7 @@ static inline void pf_raise_flag(pf_device *dev, uint8_t *row_flags, uint32_t ro
 {
     if (row >= rows || worst_half < PF_RETRY_HALF)
         return;
-    pf_check_ddr(dev, row_flags + row, 1);
+    pf_check_ddr(dev, row_flags + row, 1, 1);
     row_flags[row] = 1;
 }
 

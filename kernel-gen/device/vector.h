@@ -1,11 +1,13 @@
 /* 128-byte vector operations: the vocabulary in which the strip bodies are written once.
  *
  *   integer and memory part   vector_hexagon.h (HVX intrinsics)   vector_host.h (plain C)
- *   float part                vector_qfloat.h (qfloat, V79/V81)   vector_softfloat.h (plain C on the lanes)
+ *   qfloat part               vector_qfloat.h (V79, V81)          vector_softfloat.h (plain C on the lanes)
+ *   float part                vector_float.h, of the qfloat part
  *
- * The two parts are chosen apart because qemu-hexagon runs the integer operations but none of the float ones:
- * PF_SOFTWARE_FLOAT pairs vector_hexagon.h with vector_softfloat.h. A float result here is always plain sf or hf, never
- * qfloat: qfloat registers carry bits that a spill would lose.
+ * The first two are chosen apart because qemu-hexagon runs the integer operations but none of the float ones:
+ * PF_SOFTWARE_FLOAT pairs vector_hexagon.h with vector_softfloat.h. A pf_vec is words, halves, bytes, sf or hf, never
+ * qfloat: qfloat registers carry bits that a store or a spill would lose, so qfloat has types of its own, which no store
+ * takes. Whoever takes the bits out all the same is stopped by the checked model when they are stored.
  */
 #ifndef PF_VECTOR_H
 #define PF_VECTOR_H
@@ -16,11 +18,22 @@
 #include "vector_host.h"
 #endif
 
+typedef struct {
+    pf_vec bits;
+} pf_qf32;
+
+/* lo: even halfwords or words of the even row, hi: the odd ones. */
+typedef struct {
+    pf_qf32 lo, hi;
+} pf_qf32_pair;
+
 #if defined(PF_HEXAGON) && !defined(PF_SOFTWARE_FLOAT)
 #include "vector_qfloat.h"
 #else
 #include "vector_softfloat.h"
 #endif
+
+#include "vector_float.h"
 
 /* Swaps the 4-bit vector index with the low 4 bits of the word index: words (vector v, half h, word w) <-> (w, h, v).
  * Four stages of single-bit shuffles, each a transpose of one vector-index bit with one byte-address bit. */

@@ -16,6 +16,8 @@ static inline pf_vec_pair pf_vpair(HVX_VectorPair pair)
 static inline pf_vec pf_vzero(void) { return Q6_V_vzero(); }
 static inline pf_vec pf_vsplat_word(uint32_t word) { return Q6_V_vsplat_R((int32_t)word); }
 
+static inline pf_vec pf_vsplat_half(uint16_t half) { return Q6_Vh_vsplat_R(half); }
+
 static inline pf_vec pf_vload(pf_device *dev, const uint8_t *p)
 {
     (void)dev;

@@ -4,6 +4,9 @@
 
 typedef struct {
     uint8_t bytes[PF_VECTOR_BYTES];
+#if defined(PF_MODEL_CHECKED)
+    uint8_t qfloat; /* the lanes are qfloat, which no store, load or integer operation understands */
+#endif
 } pf_vec;
 
 typedef struct {
@@ -19,10 +22,24 @@ static inline pf_vec pf_vzero(void)
 
 static inline pf_vec pf_vsplat_word(uint32_t word)
 {
-    pf_vec v;
+    pf_vec v = pf_vzero();
     for (uint32_t i = 0; i < 32; i++)
         memcpy(v.bytes + 4u * i, &word, 4);
     return v;
+}
+
+static inline pf_vec pf_vsplat_half(uint16_t half)
+{
+    return pf_vsplat_word((uint32_t)half << 16 | half);
+}
+
+static inline void pf_check_plain(pf_device *dev, const void *p, pf_vec v)
+{
+#if defined(PF_MODEL_CHECKED)
+    pf_check(dev, !v.qfloat, "a qfloat vector is stored without conversion", p, PF_VECTOR_BYTES);
+#else
+    (void)dev, (void)p, (void)v;
+#endif
 }
 
 /* The first `bytes` bytes of an aligned VTCM vector; what the rest holds is not defined. */
@@ -31,7 +48,7 @@ static inline pf_vec pf_vload_first(pf_device *dev, const uint8_t *p, uint32_t b
     pf_check_aligned(dev, p, PF_VECTOR_BYTES, bytes, "a vector access must be aligned to 128 bytes");
     pf_check_read(dev, p, bytes, 0);
     pf_vec v = pf_vzero();
-    memcpy(&v, p, bytes);
+    memcpy(v.bytes, p, bytes);
     return v;
 }
 
@@ -40,7 +57,7 @@ static inline pf_vec pf_vload_unaligned(pf_device *dev, const uint8_t *p, uint32
 {
     pf_check_read(dev, p, bytes, 0);
     pf_vec v = pf_vzero();
-    memcpy(&v, p, bytes);
+    memcpy(v.bytes, p, bytes);
     return v;
 }
 
@@ -54,8 +71,8 @@ static inline pf_vec pf_vload_output(pf_device *dev, const uint8_t *p)
 {
     pf_check_aligned(dev, p, PF_VECTOR_BYTES, PF_VECTOR_BYTES, "a vector access must be aligned to 128 bytes");
     pf_check_read(dev, p, PF_VECTOR_BYTES, 1);
-    pf_vec v;
-    memcpy(&v, p, sizeof v);
+    pf_vec v = pf_vzero();
+    memcpy(v.bytes, p, sizeof v.bytes);
     return v;
 }
 
@@ -63,24 +80,26 @@ static inline void pf_vstore(pf_device *dev, uint8_t *p, pf_vec v)
 {
     pf_check_aligned(dev, p, PF_VECTOR_BYTES, PF_VECTOR_BYTES, "a vector access must be aligned to 128 bytes");
     pf_check_write(dev, p, PF_VECTOR_BYTES);
-    memcpy(p, &v, sizeof v);
+    pf_check_plain(dev, p, v);
+    memcpy(p, v.bytes, sizeof v.bytes);
 }
 
 /* The first `bytes` bytes of an aligned vector in DDR, zero beyond. */
 static inline pf_vec pf_vload_ddr(pf_device *dev, const void *p, uint32_t bytes)
 {
     pf_check_aligned(dev, p, PF_VECTOR_BYTES, bytes, "a vector access must be aligned to 128 bytes");
-    pf_check_ddr(dev, p, bytes);
+    pf_check_ddr(dev, p, bytes, 0);
     pf_vec v = pf_vzero();
-    memcpy(&v, p, bytes);
+    memcpy(v.bytes, p, bytes);
     return v;
 }
 
 static inline void pf_vstore_ddr(pf_device *dev, void *p, pf_vec v, uint32_t bytes)
 {
     pf_check_aligned(dev, p, PF_VECTOR_BYTES, bytes, "a vector access must be aligned to 128 bytes");
-    pf_check_ddr(dev, p, bytes);
-    memcpy(p, &v, bytes);
+    pf_check_ddr(dev, p, bytes, 1);
+    pf_check_plain(dev, p, v);
+    memcpy(p, v.bytes, bytes);
 }
 
 /* Zero from byte `bytes` on; 1 <= bytes <= 128. */
@@ -109,10 +128,10 @@ static inline pf_vec pf_vand(pf_vec a, pf_vec b)
 static inline pf_vec pf_vlsr_w(pf_vec v, uint32_t bits)
 {
     uint32_t words[32];
-    memcpy(words, &v, sizeof words);
+    memcpy(words, v.bytes, sizeof words);
     for (uint32_t i = 0; i < 32; i++)
         words[i] >>= bits;
-    memcpy(&v, words, sizeof words);
+    memcpy(v.bytes, words, sizeof words);
     return v;
 }
 
@@ -127,18 +146,18 @@ static inline pf_vec pf_vsub_b(pf_vec a, pf_vec b)
 static inline pf_vec pf_vmax_uh(pf_vec a, pf_vec b)
 {
     uint16_t x[64], y[64];
-    memcpy(x, &a, sizeof x);
-    memcpy(y, &b, sizeof y);
+    memcpy(x, a.bytes, sizeof x);
+    memcpy(y, b.bytes, sizeof y);
     for (uint32_t i = 0; i < 64; i++)
         x[i] = x[i] > y[i] ? x[i] : y[i];
-    memcpy(&a, x, sizeof x);
+    memcpy(a.bytes, x, sizeof x);
     return a;
 }
 
 /* Rotates right: byte i of the result is byte i + bytes. */
 static inline pf_vec pf_vror(pf_vec v, uint32_t bytes)
 {
-    pf_vec out;
+    pf_vec out = v;
     for (uint32_t i = 0; i < PF_VECTOR_BYTES; i++)
         out.bytes[i] = v.bytes[(i + bytes) % PF_VECTOR_BYTES];
     return out;
@@ -164,7 +183,7 @@ static inline pf_vec_pair pf_vshuff(pf_vec hi, pf_vec lo, int rt)
 /* First half and second half of the halfwords become the even and the odd ones. */
 static inline pf_vec pf_vshuff_h(pf_vec v)
 {
-    pf_vec out;
+    pf_vec out = v;
     for (uint32_t i = 0; i < 32; i++) {
         memcpy(out.bytes + 4u * i, v.bytes + 2u * i, 2);
         memcpy(out.bytes + 4u * i + 2u, v.bytes + 64u + 2u * i, 2);
@@ -175,7 +194,7 @@ static inline pf_vec pf_vshuff_h(pf_vec v)
 /* Inverse of pf_vshuff_h. */
 static inline pf_vec pf_vdeal_h(pf_vec v)
 {
-    pf_vec out;
+    pf_vec out = v;
     for (uint32_t i = 0; i < 32; i++) {
         memcpy(out.bytes + 2u * i, v.bytes + 4u * i, 2);
         memcpy(out.bytes + 64u + 2u * i, v.bytes + 4u * i + 2u, 2);

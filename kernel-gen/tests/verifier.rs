@@ -62,6 +62,14 @@ type Alteration = (&'static str, Rule, fn(&mut Kernel));
 // forward_q8: axes m n k; operands x w y; tunables mc nc kc; windows xa wq wb yc;
 // steps pack_rows, load, dequantise, multiply, unpack_rows.
 const ALTERATIONS: &[Alteration] = &[
+    ("split along no axis", Rule::Limit, |k| steps(&mut k.schedule)[2].split = Some(AxisId(9))),
+    ("split load", Rule::Split, |k| steps(&mut k.schedule)[1].split = Some(AxisId(1))),
+    ("split multiply", Rule::Split, |k| steps(&mut k.schedule)[3].split = Some(AxisId(0))),
+    ("split of a row", Rule::Split, |k| steps(&mut k.schedule)[0].split = Some(AxisId(2))),
+    ("split of a strip", Rule::Split, |k| steps(&mut k.schedule)[2].split = Some(AxisId(2))),
+    ("split along another axis", Rule::Split, |k| steps(&mut k.schedule)[2].split = Some(AxisId(0))),
+    ("split of a flag", Rule::Split, |k| steps(&mut k.schedule)[4].split = Some(AxisId(1))),
+    ("split of a sum", Rule::Split, |k| steps(&mut k.schedule)[4].split = Some(AxisId(2))),
     ("window index", Rule::Limit, |k| *nth(k, 2) = StepKind::Dequantise { to: WindowId(9), from: WindowId(1) }),
     ("axis index", Rule::Limit, |k| k.operands[0].axes[1] = AxisId(7)),
     ("nine windows", Rule::Limit, |k| k.windows = vec![k.windows[0].clone(); 9]),

@@ -5,24 +5,24 @@ mod tiny_model;
 use hexagon_runtime::{DeviceKind, Precision, Runtime, RuntimeBuilder, RuntimeConfig};
 use tiny_model::TinyModel;
 use trainer::adapter::Adapter;
-use trainer::architecture::Llama;
+use trainer::architecture::Decoder;
 use trainer::eval::{Question, Subject, choice_scores, token_nll};
 use trainer::model_file::ModelFile;
 use trainer::registry::PrecisionPolicy;
 use trainer::text::TextModel;
 
-fn open(device: DeviceKind, precision: Precision) -> (TextModel, Llama, Runtime) {
+fn open(device: DeviceKind, precision: Precision) -> (TextModel, Decoder, Runtime) {
     let folder = tempfile::tempdir().unwrap();
     let model = ModelFile::open(&TinyModel::new(7).write(folder.path())).unwrap();
     let config = RuntimeConfig { device, precision, threads: 2, ..RuntimeConfig::default() };
     let mut builder = RuntimeBuilder::new(config);
-    let llama = Llama::load(&model, &mut builder, PrecisionPolicy::uniform(precision)).unwrap();
-    (model.text.unwrap(), llama, builder.start().unwrap())
+    let decoder = Decoder::load(&model, &mut builder, PrecisionPolicy::uniform(precision)).unwrap();
+    (model.text.unwrap(), decoder, builder.start().unwrap())
 }
 
 /// An adapter that really changes the outputs: no pair is zero.
-fn adapter(llama: &Llama) -> Adapter {
-    let mut adapter = Adapter::zeros(llama.projections().to_vec(), 4, 8.0, 0.0);
+fn adapter(decoder: &Decoder) -> Adapter {
+    let mut adapter = Adapter::zeros(decoder.projections().to_vec(), 4, 8.0, 0.0);
     for (index, value) in adapter.values.iter_mut().enumerate() {
         *value = ((index * 37 % 101) as f32 - 50.0) / 500.0;
     }
@@ -48,11 +48,11 @@ fn one_by_one(subject: &mut Subject<'_>, questions: &[Question]) -> Vec<Vec<f64>
 
 #[test]
 fn on_the_cpu_with_and_without_adapter() {
-    let (text, llama, mut runtime) = open(DeviceKind::Cpu, Precision::F32);
-    let (questions, adapter) = (questions(&text), adapter(&llama));
+    let (text, decoder, mut runtime) = open(DeviceKind::Cpu, Precision::F32);
+    let (questions, adapter) = (questions(&text), adapter(&decoder));
     let mut all = Vec::new();
     for adapter in [None, Some(&adapter)] {
-        let mut subject = Subject { llama: &llama, runtime: &mut runtime, adapter };
+        let mut subject = Subject { decoder: &decoder, runtime: &mut runtime, adapter };
         let separate = one_by_one(&mut subject, &questions);
         let mut finished = 0;
         let tree = choice_scores(&mut subject, &questions, &mut |done| finished = done).unwrap();
@@ -67,9 +67,9 @@ fn on_the_cpu_with_and_without_adapter() {
 
 #[test]
 fn on_the_npu_model() {
-    let (text, llama, mut runtime) = open(DeviceKind::Model { checked: false }, Precision::F16);
+    let (text, decoder, mut runtime) = open(DeviceKind::Model { checked: false }, Precision::F16);
     let questions = questions(&text);
-    let mut subject = Subject { llama: &llama, runtime: &mut runtime, adapter: None };
+    let mut subject = Subject { decoder: &decoder, runtime: &mut runtime, adapter: None };
     let separate = one_by_one(&mut subject, &questions);
     let tree = choice_scores(&mut subject, &questions, &mut |_| ()).unwrap();
     for (tree, separate) in tree.iter().flatten().zip(separate.iter().flatten()) {

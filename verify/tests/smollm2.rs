@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use hexagon_runtime::{DeviceKind, Precision, Runtime, RuntimeBuilder, RuntimeConfig};
 use serde::Deserialize;
-use trainer::architecture::{Llama, Sequence};
+use trainer::architecture::{Decoder, Sequence};
 use trainer::demo::cached_smollm2;
 use trainer::eval::{Subject, greedy, token_nll};
 use trainer::model_file::ModelFile;
@@ -36,7 +36,7 @@ struct Golden {
 struct SmolLm2 {
     golden: Golden,
     text: TextModel,
-    llama: Llama,
+    decoder: Decoder,
     runtime: Runtime,
 }
 
@@ -54,17 +54,17 @@ fn smollm2() -> Option<SmolLm2> {
     let model = ModelFile::open(&path).unwrap();
     let config = RuntimeConfig { device: DeviceKind::Cpu, precision: Precision::F32, ..RuntimeConfig::default() };
     let mut builder = RuntimeBuilder::new(config);
-    let llama = Llama::load(&model, &mut builder, PrecisionPolicy::uniform(Precision::F32)).unwrap();
+    let decoder = Decoder::load(&model, &mut builder, PrecisionPolicy::uniform(Precision::F32)).unwrap();
     let runtime = builder.start().unwrap();
     let text = model.text.expect("the file carries its tokenizer");
-    Some(SmolLm2 { golden: goldens.smollm2_135m_q4_1_dequant_f32, text, llama, runtime })
+    Some(SmolLm2 { golden: goldens.smollm2_135m_q4_1_dequant_f32, text, decoder, runtime })
 }
 
 #[test]
 fn perplexity_and_every_token() {
-    let Some(SmolLm2 { golden, text, llama, mut runtime }) = smollm2() else { return };
+    let Some(SmolLm2 { golden, text, decoder, mut runtime }) = smollm2() else { return };
     assert_eq!(text.encode(&golden.text, false).unwrap(), golden.ids);
-    let mut subject = Subject { llama: &llama, runtime: &mut runtime, adapter: None };
+    let mut subject = Subject { decoder: &decoder, runtime: &mut runtime, adapter: None };
     let nll = token_nll(&mut subject, &golden.ids).unwrap();
     assert_eq!(nll.len(), golden.nll.len());
     for (token, (ours, theirs)) in nll.iter().zip(&golden.nll).enumerate() {
@@ -76,10 +76,10 @@ fn perplexity_and_every_token() {
 
 #[test]
 fn logits_and_their_argmax() {
-    let Some(SmolLm2 { golden, llama, mut runtime, .. }) = smollm2() else { return };
+    let Some(SmolLm2 { golden, decoder, mut runtime, .. }) = smollm2() else { return };
     let sequence = Sequence { labels: vec![-100; golden.ids.len()], ids: golden.ids.clone(), position: 0 };
-    let logits = llama.logits(&mut runtime, None, &[sequence]).unwrap();
-    let rows: Vec<&[f32]> = logits.chunks_exact(llama.config().vocab).collect();
+    let logits = decoder.logits(&mut runtime, None, &[sequence]).unwrap();
+    let rows: Vec<&[f32]> = logits.chunks_exact(decoder.config().vocab).collect();
     let argmax: Vec<u32> = rows.iter().map(|row| largest(row)).collect();
     assert_eq!(argmax[..golden.argmax.len()], golden.argmax);
     // The row that predicts the text's last token.
@@ -91,13 +91,13 @@ fn logits_and_their_argmax() {
 
 #[test]
 fn greedy_answer() {
-    let Some(SmolLm2 { golden, text, llama, mut runtime }) = smollm2() else { return };
+    let Some(SmolLm2 { golden, text, decoder, mut runtime }) = smollm2() else { return };
     let question = [Message::new("user", "What is the capital of France?")];
     let prompt = text.chat_template().unwrap().render(&question, true).unwrap();
     assert_eq!(prompt, golden.chat_prompt);
     let ids = text.encode(&prompt, true).unwrap();
     assert_eq!(ids, golden.chat_ids);
-    let mut subject = Subject { llama: &llama, runtime: &mut runtime, adapter: None };
+    let mut subject = Subject { decoder: &decoder, runtime: &mut runtime, adapter: None };
     let answer = greedy(&mut subject, &ids, text.eos(), 20).unwrap();
     assert_eq!(answer, golden.greedy);
     assert_eq!(text.decode(&answer).unwrap(), "The capital of France is Paris.");

@@ -96,6 +96,8 @@ pub enum DeviceFault {
     BadPlan,
     /// An operand is too small or an extent is not the plan's.
     BadRequest,
+    /// Another client of the NPU keeps its VTCM.
+    Busy,
     /// The checked model stopped the kernel: rule, numbers and source position.
     Trapped(String),
     /// A status this program does not know, or a thread of the device ended.
@@ -108,6 +110,7 @@ impl fmt::Display for DeviceFault {
             DeviceFault::BadAbi => f.write_str("the device was built from another version of the wire ABI"),
             DeviceFault::BadPlan => f.write_str("the device refuses the plan"),
             DeviceFault::BadRequest => f.write_str("the device refuses the request"),
+            DeviceFault::Busy => f.write_str("another program keeps the NPU's VTCM; end it or try again later"),
             DeviceFault::Trapped(fault) => {
                 write!(f, "the checked model stopped the kernel: {fault}")
             }
@@ -151,8 +154,8 @@ pub(super) struct Model {
 unsafe impl Send for Model {}
 
 impl Model {
-    /// `None` when memory is short.
-    pub fn open(variant: Variant, vtcm_bytes: u32, overflow: Overflow) -> Option<Model> {
+    /// `None` when memory is short, or for a number of HVX workers outside 1 to 8.
+    pub fn open(variant: Variant, vtcm_bytes: u32, overflow: Overflow, workers: u32) -> Option<Model> {
         let table = variant.table();
         let overflow = match overflow {
             Overflow::Exponent31 => abi::PF_OVERFLOW_EXPONENT31,
@@ -160,8 +163,8 @@ impl Model {
             Overflow::Infinity => abi::PF_OVERFLOW_INFINITY,
         };
         let open = table.open?;
-        // SAFETY: open takes two plain numbers and returns a device or null.
-        let device = NonNull::new(unsafe { open(vtcm_bytes, overflow) })?;
+        // SAFETY: open takes three plain numbers and returns a device or null.
+        let device = NonNull::new(unsafe { open(vtcm_bytes, overflow, workers) })?;
         Some(Model { table, device })
     }
 
@@ -181,6 +184,7 @@ impl Model {
             Ok(abi::PF_BAD_ABI) => Err(DeviceFault::BadAbi),
             Ok(abi::PF_BAD_PLAN) => Err(DeviceFault::BadPlan),
             Ok(abi::PF_BAD_REQUEST) => Err(DeviceFault::BadRequest),
+            Ok(abi::PF_BUSY) => Err(DeviceFault::Busy),
             Ok(abi::PF_TRAPPED) => {
                 // SAFETY: the device is open; fault returns a NUL-terminated text it owns until its next run.
                 let text = unsafe { CStr::from_ptr(fault(self.device.as_ptr())) };

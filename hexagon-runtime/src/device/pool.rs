@@ -12,6 +12,9 @@ use crate::{RuntimeError, abi};
 /// Rows of an HMX tile: shares of a request are multiples of it.
 const STRIP_ROWS: u32 = 32;
 
+/// HVX workers of a modelled device, unless said otherwise. They run one after another, so more cost nothing.
+const HVX_WORKERS: u32 = 4;
+
 struct Task {
     plan: abi::pf_plan,
     request: abi::pf_request,
@@ -45,10 +48,25 @@ impl ModelPool {
         vtcm_bytes: u32,
         overflow: Overflow,
     ) -> Result<ModelPool, RuntimeError> {
+        ModelPool::with_workers(variant, threads, vtcm_bytes, overflow, HVX_WORKERS)
+    }
+
+    /// Opens devices of `workers` HVX workers each; outside 1 to 8 the nearest is taken. The number never changes a bit.
+    ///
+    /// # Errors
+    /// As [`ModelPool::open`].
+    pub fn with_workers(
+        variant: Variant,
+        threads: usize,
+        vtcm_bytes: u32,
+        overflow: Overflow,
+        workers: u32,
+    ) -> Result<ModelPool, RuntimeError> {
+        let hvx_workers = workers.clamp(1, abi::PF_MOST_WORKERS);
         let workers = (0..threads.max(1))
             .map(|_| {
-                let model =
-                    Model::open(variant, vtcm_bytes, overflow).ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
+                let model = Model::open(variant, vtcm_bytes, overflow, hvx_workers)
+                    .ok_or(RuntimeError::DeviceOpen { vtcm_bytes })?;
                 Worker::start(model)
             })
             .collect::<Result<_, _>>()?;

@@ -3,6 +3,7 @@
 mod flow;
 mod names;
 mod roles;
+mod split;
 mod sums;
 
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
     let view = View::new(kernel);
     roles::check(&view, report);
     sums::check(&view, report);
+    split::check(&view, report);
     if kernel.complete && sound_names {
         flow::check(&view, report);
         names::missing(kernel, report);

@@ -120,6 +120,9 @@ fn statements<'k>(names: &Names<'_>, body: &'k [Statement], loops: &mut Vec<&'k 
                 if let StepKind::Convert { conversion: Conversion::Apply(name), .. } = &step.kind {
                     names.known("step", name, &names.steps, report);
                 }
+                if let Some(axis) = &step.split {
+                    names.known("axis", axis, &names.axes, report);
+                }
                 for vector in step.kind.vectors() {
                     names.known("operand", vector, &names.operands, report);
                 }

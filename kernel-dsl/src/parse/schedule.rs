@@ -1,6 +1,6 @@
 //! Loops and steps.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use syn::{Token, braced, ext::IdentExt, parenthesized, parse::ParseStream};
 
 use super::{
@@ -104,6 +104,7 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
             return Err(syn::Error::new(keyword.span(), format!("unknown step `{other}`: expected {STEPS}")));
         }
     };
+    let split = split(input)?;
     if !input.peek(Token![;]) && input.peek(Ident::peek_any) {
         let directive = any_word(input, "`;`")?;
         let takes = directives(&kind);
@@ -115,17 +116,36 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         return Err(syn::Error::new(directive.span(), format!("{wrong}: {takes}")));
     }
     semicolon(input, &format!("a `{keyword}` step"))?;
-    Ok(Step { keyword, kind })
+    Ok(Step { keyword, kind, split })
 }
 
 fn directives(kind: &StepKind) -> &'static str {
     match kind {
-        StepKind::Pack { .. } => "it takes `scale(row)`, once",
+        StepKind::Pack { .. } => "it takes `scale(row)` and, last, `split(AXIS)`, once each",
         StepKind::Unpack(_) => {
-            "it takes `unscale(row)`, `column_scale(VECTOR)`, `column_bias(VECTOR)` and `guard(60000)`, once each"
+            "it takes `unscale(row)`, `column_scale(VECTOR)`, `column_bias(VECTOR)`, `guard(60000)` and, last, \
+             `split(AXIS)`, once each"
         }
-        _ => "it takes none",
+        StepKind::Convert { .. } => "it takes `split(AXIS)`, once",
+        StepKind::Load { .. } | StepKind::Multiply { .. } => "it takes none",
     }
+}
+
+/// `split(m)`, if it comes next.
+fn split(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
+    if optional(input, "split")?.is_none() {
+        return Ok(None);
+    }
+    let argument;
+    parenthesized!(argument in input);
+    let axis = any_word(&argument, "the axis whose strips are dealt out to the workers")?;
+    if argument.is_empty() {
+        return Ok(Some(axis));
+    }
+    let error = error_here(&argument, "a step is split along one axis");
+    // What is left inside the parentheses would be a second error.
+    argument.parse::<TokenStream>()?;
+    Err(error)
 }
 
 /// `WINDOW <-`

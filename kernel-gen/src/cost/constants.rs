@@ -122,6 +122,11 @@ impl Machine {
         }
     }
 
+    /// Threads that share the strips of a split step.
+    pub const fn workers(&self) -> u64 {
+        self.hvx_contexts.value as u64
+    }
+
     /// Every constant, for a report.
     pub fn constants(&self) -> Vec<Constant> {
         let packets = |name, value: u64, certainty, source| Constant {

@@ -74,4 +74,6 @@ pub struct StepCost {
     pub counts: Counts,
     /// Vector packets of HVX, predicted: see [`super::Machine`].
     pub vector_packets: u64,
+    /// The part of them on the thread with the most: all, or the most strips one HVX worker of a split step gets.
+    pub busiest_packets: u64,
 }

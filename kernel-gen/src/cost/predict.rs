@@ -30,7 +30,7 @@ impl fmt::Display for Bound {
 pub struct Prediction {
     /// HMX multiplies, without converts (no figure for them is published).
     pub hmx_seconds: f64,
-    /// HVX steps on one thread, which is how the emitted schedule runs them.
+    /// HVX steps one after the other, split ones on the workers, the others on one thread.
     pub hvx_seconds: f64,
     /// DMA and the rows HVX reads and writes, at the DDR rate.
     pub ddr_seconds: f64,
@@ -38,7 +38,7 @@ pub struct Prediction {
     pub bound: Bound,
     /// HVX and HMX one after the other, as the emitted schedule issues them, DMA beside them.
     pub in_order_seconds: f64,
-    /// All units busy all the time: no order of these steps on one HVX thread is faster under the constants used.
+    /// All units busy all the time: no order of these steps with this split is faster under the constants used.
     pub overlapped_seconds: f64,
 }
 
@@ -46,7 +46,7 @@ pub struct Prediction {
 pub fn predict(cost: &Cost, machine: &Machine) -> Prediction {
     let clock = machine.clock.value;
     let hmx_seconds = cost.total.tiles as f64 * machine.hmx_cycles_per_tile.value / clock;
-    let hvx_seconds = cost.vector_packets as f64 / clock;
+    let hvx_seconds = cost.busiest_packets as f64 / clock;
     let bytes = cost.total.dma_bytes + cost.total.row_bytes_read + cost.total.row_bytes_written;
     let ddr_seconds = bytes as f64 / machine.ddr_bytes_per_second.value;
     let overlapped_seconds = hmx_seconds.max(hvx_seconds).max(ddr_seconds);

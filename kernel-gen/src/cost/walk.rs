@@ -21,6 +21,8 @@ pub struct Cost {
     pub total: Counts,
     /// Vector packets of all steps.
     pub vector_packets: u64,
+    /// Vector packets of all steps one after the other, each on its busiest thread.
+    pub busiest_packets: u64,
 }
 
 /// The work of token rows `rows` under `plan`, on one device.
@@ -36,6 +38,7 @@ pub fn cost(kernel: &Verified, plan: &Plan, rows: Range<u32>) -> Cost {
             runs: 0,
             counts: Counts::default(),
             vector_packets: 0,
+            busiest_packets: 0,
         })
         .collect();
     let mut walk = Walk {
@@ -50,12 +53,13 @@ pub fn cost(kernel: &Verified, plan: &Plan, rows: Range<u32>) -> Cost {
     };
     walk.body(&kernel.kernel().schedule, 1);
     let mut total = Counts::default();
-    let mut vector_packets = 0;
+    let (mut vector_packets, mut busiest_packets) = (0, 0);
     for step in &walk.steps {
         total += step.counts;
         vector_packets += step.vector_packets;
+        busiest_packets += step.busiest_packets;
     }
-    Cost { steps: walk.steps, total, vector_packets }
+    Cost { steps: walk.steps, total, vector_packets, busiest_packets }
 }
 
 /// Keyword and destination, as the traps of the checked model name the step.
@@ -97,10 +101,17 @@ impl Walk<'_> {
                 Statement::Loop(l) => self.walk(l, times),
                 Statement::Step(step) => {
                     let (counts, vector_packets) = self.once(&step.kind);
+                    let workers = if step.split.is_some() { self.machine.workers() } else { 1 };
+                    // Strips are equal, and a worker gets whole ones.
+                    let busiest = match counts.strips {
+                        0 => vector_packets,
+                        strips => vector_packets / strips * strips.div_ceil(workers),
+                    };
                     let slot = &mut self.steps[self.next];
                     slot.runs += times;
                     slot.counts += counts.times(times);
                     slot.vector_packets += vector_packets * times;
+                    slot.busiest_packets += busiest * times;
                     self.next += 1;
                 }
             }

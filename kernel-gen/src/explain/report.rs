@@ -83,12 +83,18 @@ impl Explanation {
         writeln!(f, "Prediction, not a measurement: no phone has run this kernel. Bound by {}.", p.bound)?;
         let ms = |seconds: f64| format!("{:>9.3} ms", seconds * 1e3);
         writeln!(f, "  HMX multiplies      {}", ms(p.hmx_seconds))?;
-        writeln!(f, "  HVX, one thread     {}  ({} packets)", ms(p.hvx_seconds), self.cost.vector_packets)?;
+        writeln!(
+            f,
+            "  HVX, busiest thread {}  ({} packets, {} with all workers)",
+            ms(p.hvx_seconds),
+            self.cost.busiest_packets,
+            self.cost.vector_packets
+        )?;
         writeln!(f, "  DDR                 {}", ms(p.ddr_seconds))?;
         writeln!(f, "  in emitted order    {}  (HVX and HMX in turn, DMA beside them)", ms(p.in_order_seconds))?;
         writeln!(
             f,
-            "  all units busy      {}  (no order of these steps on one HVX thread is faster)",
+            "  all units busy      {}  (no order of these steps with this split is faster)",
             ms(p.overlapped_seconds)
         )?;
         writeln!(f, "Constants")?;

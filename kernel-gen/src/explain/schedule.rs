@@ -98,5 +98,6 @@ fn text(kernel: &Verified, step: &Step) -> String {
         (None, Some(operand)) => (operand, reads),
         (None, None) => (String::new(), reads),
     };
-    format!("{} {to} <- {from}", step.kind.keyword())
+    let split = step.split.map(|a| format!(" split({})", kernel.axes[a.0].name)).unwrap_or_default();
+    format!("{} {to} <- {from}{split}", step.kind.keyword())
 }

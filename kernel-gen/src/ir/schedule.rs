@@ -33,6 +33,8 @@ pub struct Loop {
 pub struct Step {
     /// What it does.
     pub kind: StepKind,
+    /// HVX steps: the axis whose strips of 32 rows are dealt out to the HVX workers.
+    pub split: Option<AxisId>,
     /// Where it is written.
     pub source: Source,
 }

@@ -29,12 +29,12 @@ kernel! {
         schedule {
             for mo in tiles(m, mc) {
                 for ko in tiles(k, kc) {
-                    pack_rows xa <- x[mo, ko] scale(row);
+                    pack_rows xa <- x[mo, ko] scale(row) split(m);
                     for no in tiles(n, nc) pipeline(wr) {
                         load wr <- w[no, ko];
-                        scatter_words wb <- wr;
+                        scatter_words wb <- wr split(n);
                         multiply yc <- xa * wb;
-                        unpack_rows y[mo, no] += yc unscale(row) column_scale(s) column_bias(b) guard(60000);
+                        unpack_rows y[mo, no] += yc unscale(row) column_scale(s) column_bias(b) guard(60000) split(m);
                     }
                 }
             }

@@ -25,12 +25,12 @@ kernel! {
         schedule {
             for mo in tiles(m, mc) {
                 for ko in tiles(k, kc) {
-                    pack_rows xa <- x[mo, ko] scale(row);
+                    pack_rows xa <- x[mo, ko] scale(row) split(m);
                     for no in tiles(n, nc) pipeline(wq) {
                         load wq <- w[no, ko];
-                        dequantise wb <- wq;
+                        dequantise wb <- wq split(n);
                         multiply yc <- xa * wb;
-                        unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                        unpack_rows y[mo, no] += yc unscale(row) guard(60000) split(m);
                     }
                 }
             }

@@ -25,12 +25,12 @@ kernel! {
         schedule {
             for mo in tiles(m, mc) {
                 for no in tiles(n, nc) {
-                    pack_rows dya <- dy[mo, no] scale(row);
+                    pack_rows dya <- dy[mo, no] scale(row) split(m);
                     for ko in tiles(k, kc) pipeline(wr) {
                         load wr <- w[no, ko];
-                        interleave_pairs wb <- wr;
+                        interleave_pairs wb <- wr split(n);
                         multiply dxc <- dya * wb;
-                        unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000);
+                        unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000) split(m);
                     }
                 }
             }

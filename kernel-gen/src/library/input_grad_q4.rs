@@ -26,12 +26,12 @@ kernel! {
         schedule {
             for mo in tiles(m, mc) {
                 for no in tiles(n, nc) {
-                    pack_cols dyb <- dy[mo, no] scale(row);
+                    pack_cols dyb <- dy[mo, no] scale(row) split(m);
                     for ko in tiles(k, kc) pipeline(wq) {
                         load wq <- w[no, ko];
-                        dequantise wa <- wq;
+                        dequantise wa <- wq split(n);
                         multiply dxc <- swap(dyb, wa);
-                        unpack_cols dx[mo, ko] += dxc unscale(row) guard(60000);
+                        unpack_cols dx[mo, ko] += dxc unscale(row) guard(60000) split(m);
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! The entry of a kernel, what it refuses, and the table of kernels.
 
-use super::Code;
+use super::{Code, outside_steps};
 use crate::{
     Arch, Verified,
     ir::{Element, Operand, OperandLayout, StepKind},
@@ -56,7 +56,12 @@ pub(super) fn emit(code: &mut Code, verified: &Verified, id: u32) {
     code.line(format!("status = {name}_check(plan, request);"));
     code.close();
     code.open("if (status == PF_OK)");
+    code.line(outside_steps(kernel, "begin"));
+    code.line("status = pf_vtcm_acquire(dev);");
+    code.close();
+    code.open("if (status == PF_OK)");
     code.line(format!("{name}_run(dev, plan, request);"));
+    code.line("pf_vtcm_release(dev);");
     code.close();
     code.line("return status;");
     code.close();

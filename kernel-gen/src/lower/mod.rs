@@ -117,6 +117,12 @@ fn step_function(kernel: &Kernel, steps: &[&Step], index: usize) -> String {
     format!("{own}_{number}")
 }
 
+/// Where a trap between or around the steps is said to be.
+fn outside_steps(kernel: &Kernel, what: &str) -> String {
+    let [name, source] = [kernel.name.as_str(), &kernel.source.to_string()].map(step::c_string);
+    format!("PF_STEP(dev, {name}, {source}, \"{what}\");")
+}
+
 fn target<'k>(kernel: &'k Kernel, step: &Step) -> &'k str {
     match (step.kind.writes(), step.kind.operand()) {
         (Some(window), _) => &window_of(kernel, window).name,

@@ -1,6 +1,6 @@
 //! The function that runs the loops.
 
-use super::{Code, step::arguments, step_function, window_of};
+use super::{Code, outside_steps, step::arguments, step_function, window_of};
 use crate::{
     Defect, Verified,
     ir::{AxisId, Loop, Statement, Step, StepKind, WindowId},
@@ -21,8 +21,16 @@ pub(super) fn emit(code: &mut Code, verified: &Verified) {
     }
     code.line(format!("struct {}_block at = {{0}};", kernel.name));
     code.line("pf_hmx_begin(dev);");
+    code.line(
+        "/* Each column's scale is 1.0, the low half of its low word; every other field of the bias record is 0. */",
+    );
+    code.line("uint8_t *record = pf_bias_record(dev);");
+    code.line("pf_vstore(dev, record, pf_vsplat_word(0x3C00));");
+    code.line("pf_vstore(dev, record + VECTOR_BYTES, pf_vzero());");
+    code.line("pf_hmx_bias(dev, record);");
     let mut writer = Writer { code, verified, steps, pipelined: Vec::new() };
     writer.body(&kernel.schedule);
+    code.line(outside_steps(kernel, "end"));
     code.line("pf_hmx_end(dev);");
     code.close();
 }

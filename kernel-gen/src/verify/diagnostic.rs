@@ -33,6 +33,8 @@ pub enum Rule {
     Scale,
     /// The overflow guard of partial sums.
     Guard,
+    /// Parts written by two workers.
+    Split,
     /// Parts of the output written never, twice, or without the other partial sums.
     Coverage,
 }
@@ -54,6 +56,7 @@ impl Rule {
             Rule::Body => "body",
             Rule::Scale => "scale",
             Rule::Guard => "guard",
+            Rule::Split => "split",
             Rule::Coverage => "coverage",
         }
     }

@@ -80,6 +80,9 @@ fn step(kernel: &Kernel, step: &Step, found: &mut Vec<Diagnostic>) {
     if let StepKind::Apply { step: HvxStepId(own), .. } = step.kind {
         index(found, step.source, "step", own, kernel.steps.len());
     }
+    if let Some(axis) = step.split {
+        index(found, step.source, "axis", axis.0, kernel.axes.len());
+    }
     for vector in step.kind.vectors() {
         index(found, step.source, "operand", vector.0, kernel.operands.len());
     }

@@ -14,6 +14,7 @@ mod names;
 mod pipeline;
 mod placed;
 mod scale;
+mod split;
 mod steps;
 mod tiles;
 mod variants;
@@ -133,6 +134,7 @@ fn rules(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Facts> {
     declarations::check(&view, found);
     layout::check(&view, found);
     scale::check(&view, found);
+    split::check(&view, found);
     coverage::check(&view, found);
     Some(facts)
 }

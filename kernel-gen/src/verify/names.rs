@@ -62,6 +62,7 @@ const TAKEN: &[&str] = &[
     "unix",
     "accumulate",
     "activation",
+    "argument",
     "at",
     "at_most",
     "block_bytes",
@@ -76,9 +77,12 @@ const TAKEN: &[&str] = &[
     "from_tile_stride",
     "i",
     "in_ddr",
+    "last_byte",
     "out",
     "out_stride",
+    "packet",
     "plan",
+    "record",
     "request",
     "row",
     "row_bytes",
@@ -97,6 +101,9 @@ const TAKEN: &[&str] = &[
     "tiles_of",
     "to",
     "weight",
+    "work",
+    "worker",
+    "workers",
 ];
 
 /// What the C of a kernel for one architecture is called, before the number of the architecture.
@@ -159,7 +166,7 @@ fn problem(name: &str) -> Option<&'static str> {
     if name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') && name.len() > 1 {
         return Some("upper-case names belong to macros and constants of the emitted C");
     }
-    if name.ends_with("_len") || name.ends_with("_ahead") || name.ends_with("_tickets") || name.ends_with("_issued") {
+    if ["_len", "_ahead", "_tickets", "_issued", "_work", "_share"].iter().any(|ending| name.ends_with(ending)) {
         return Some("emitted C uses this ending for its own variables");
     }
     if name.rsplit_once(ON_ARCH).is_some_and(|(_, arch)| arch.parse::<u32>().is_ok()) {

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     request.row_flags += (uint64_t)(uintptr_t)data;
 
     const struct pf_model_table *model = &PF_CAT(pf_model_, PF_VARIANT);
-    pf_device *dev = model->open(8u << 20, PF_OVERFLOW_EXPONENT31);
+    pf_device *dev = model->open(8u << 20, PF_OVERFLOW_EXPONENT31, 4);
     if (!dev)
         return 2;
     int32_t status = model->run(dev, request.kernel, &plan, &request);

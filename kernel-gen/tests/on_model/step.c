@@ -14,7 +14,7 @@ enum { FROM_ROOM = (INPUT_BYTES + PF_TILE_BYTES - 1) / PF_TILE_BYTES * PF_TILE_B
 
 int main(void)
 {
-    pf_device *dev = PF_CAT(pf_model_, PF_VARIANT).open(1u << 20, PF_OVERFLOW_EXPONENT31);
+    pf_device *dev = PF_CAT(pf_model_, PF_VARIANT).open(1u << 20, PF_OVERFLOW_EXPONENT31, 4);
     FILE *input = fopen("input", "rb");
     if (!dev || !input)
         return 2;

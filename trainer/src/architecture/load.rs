@@ -1,75 +1,148 @@
-//! Takes a Llama-shaped model from its file: projections to the runtime, the rest stays here.
+//! Takes a model from its file: projections to the runtime, the rest stays here.
 
 use super::ArchitectureError;
-use super::layer::Layer;
+use super::adapted::Frozen;
+use super::attention_mixer::AttentionMixer;
+use super::delta_mixer::DeltaMixer;
+use super::layer::{Layer, Mixer};
+use super::mlp::Mlp;
+use super::norm::Norm;
 use crate::adapter::ProjectionShape;
 use crate::model_file::TensorSource;
-use crate::nodes::{AttentionShape, EmbeddingTable};
-use crate::registry::{ModelConfig, PrecisionPolicy, Projection};
-use hexagon_runtime::{ProjectionId, RuntimeBuilder, WeightData};
+use crate::nodes::{AttentionShape, DeltaShape, DeltaWeights, EmbeddingTable};
+use crate::registry::{DeltaNet, ModelConfig, NormWeight, PrecisionPolicy, Projection};
+use hexagon_runtime::{RuntimeBuilder, WeightData};
+use std::array;
 
-fn check(tensors: &dyn TensorSource, name: &str, expected: &[usize]) -> Result<(), ArchitectureError> {
-    let found = tensors.shape(name).ok_or_else(|| ArchitectureError::Missing { name: name.to_owned() })?;
-    if found != expected {
-        return Err(ArchitectureError::Shape { name: name.to_owned(), found, expected: expected.to_vec() });
+/// What a model is loaded from and to.
+pub(super) struct Loader<'a> {
+    pub config: &'a ModelConfig,
+    pub tensors: &'a dyn TensorSource,
+    pub builder: &'a mut RuntimeBuilder,
+    pub policy: PrecisionPolicy,
+}
+
+impl Loader<'_> {
+    fn check(&self, name: &str, expected: &[usize]) -> Result<(), ArchitectureError> {
+        let found = self.tensors.shape(name).ok_or_else(|| ArchitectureError::Missing { name: name.to_owned() })?;
+        if found != expected {
+            return Err(ArchitectureError::Shape { name: name.to_owned(), found, expected: expected.to_vec() });
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ArchitectureError> {
+        self.check(name, shape)?;
+        Ok(self.tensors.read_f32(name)?)
+    }
+
+    /// A norm of the residual stream or of heads.
+    pub fn norm(&self, name: &str, len: usize) -> Result<Norm, ArchitectureError> {
+        let mut weight = self.values(&format!("{name}.weight"), &[len])?;
+        if self.config.architecture.description().norm == NormWeight::OnePlus {
+            weight.iter_mut().for_each(|w| *w += 1.0);
+        }
+        Ok(Norm { weight, eps: self.config.norm_eps })
+    }
+
+    /// The embedding or the head, `[vocab, hidden]`.
+    pub fn table(&self, name: &str) -> Result<EmbeddingTable, ArchitectureError> {
+        let (rows, width) = (self.config.vocab, self.config.hidden);
+        self.check(name, &[rows, width])?;
+        Ok(match self.tensors.q8_0_blocks(name)? {
+            Some(blocks) => EmbeddingTable::from_q8_0(blocks, rows, width),
+            None => EmbeddingTable::from_f32(self.tensors.read_f32(name)?, rows, width),
+        })
+    }
+
+    fn frozen(&mut self, projection: Projection) -> Result<Frozen, ArchitectureError> {
+        let Projection { name, rows, cols, kind } = &projection;
+        let tensor = format!("{name}.weight");
+        self.check(&tensor, &[*rows, *cols])?;
+        let precision = self.policy.of(*kind);
+        let id = match self.tensors.q8_0_blocks(&tensor)? {
+            Some(blocks) => self.builder.add_as(name, *rows, *cols, WeightData::Q8Blocks(&blocks), precision)?,
+            None => {
+                let values = self.tensors.read_f32(&tensor)?;
+                self.builder.add_as(name, *rows, *cols, WeightData::F32(&values), precision)?
+            }
+        };
+        let bias = format!("{name}.bias");
+        let bias = match self.tensors.shape(&bias) {
+            Some(_) => Some(self.values(&bias, &[*rows])?),
+            None => None,
+        };
+        Ok(Frozen { id, bias, shape: ProjectionShape::from(projection) })
+    }
+
+    /// Layer `index`, its projections registered in model order.
+    pub fn layer(&mut self, index: usize) -> Result<Layer, ArchitectureError> {
+        let projections = self.config.layer_projections(index).into_iter();
+        let frozen = projections.map(|projection| self.frozen(projection)).collect::<Result<Vec<_>, _>>()?;
+        let prefix = format!("model.layers.{index}");
+        let mut frozen = frozen.into_iter();
+        let mixer = match self.config.recurrent(index) {
+            Some(delta) => Mixer::DeltaNet(self.delta_mixer(&prefix, delta, &mut frozen)?),
+            None => Mixer::Attention(self.attention_mixer(&prefix, &mut frozen)?),
+        };
+        let mlp = Mlp { gate_up: take(&mut frozen), down: next(&mut frozen) };
+        Ok(Layer {
+            index,
+            input_norm: self.norm(&format!("{prefix}.input_layernorm"), self.config.hidden)?,
+            mixer,
+            post_norm: self.norm(&format!("{prefix}.post_attention_layernorm"), self.config.hidden)?,
+            mlp,
+        })
+    }
+
+    fn attention_mixer(
+        &self,
+        prefix: &str,
+        frozen: &mut impl Iterator<Item = Frozen>,
+    ) -> Result<AttentionMixer, ArchitectureError> {
+        let ModelConfig { heads, kv_heads, head_dim, architecture, .. } = *self.config;
+        let description = architecture.description();
+        let norm = |part| self.norm(&format!("{prefix}.self_attn.{part}_norm"), head_dim);
+        Ok(AttentionMixer {
+            shape: AttentionShape { heads, kv_heads, head_dim },
+            qkv: take(frozen),
+            o: next(frozen),
+            head_norms: if description.head_norm { Some([norm("q")?, norm("k")?]) } else { None },
+            gated: description.output_gate,
+        })
+    }
+
+    fn delta_mixer(
+        &self,
+        prefix: &str,
+        delta: &DeltaNet,
+        frozen: &mut impl Iterator<Item = Frozen>,
+    ) -> Result<DeltaMixer, ArchitectureError> {
+        let DeltaNet { key_heads, value_heads, key_dim, value_dim, conv_kernel: kernel, .. } = *delta;
+        let channels = delta.channels();
+        let values = |part: &str, shape: &[usize]| self.values(&format!("{prefix}.linear_attn.{part}"), shape);
+        let conv = values("conv1d.weight", &[channels, 1, kernel])?;
+        let rate = values("A_log", &[value_heads])?;
+        Ok(DeltaMixer {
+            shape: DeltaShape { key_heads, value_heads, key_dim, value_dim, kernel },
+            inputs: take(frozen),
+            out: next(frozen),
+            weights: DeltaWeights {
+                conv: (0..kernel * channels).map(|i| conv[i % channels * kernel + i / channels]).collect(),
+                rate: rate.into_iter().map(f32::exp).collect(),
+                dt_bias: values("dt_bias", &[value_heads])?,
+                norm: values("norm.weight", &[value_dim])?,
+                norm_eps: self.config.norm_eps,
+            },
+        })
+    }
 }
 
-pub(super) fn vector(tensors: &dyn TensorSource, name: &str, len: usize) -> Result<Vec<f32>, ArchitectureError> {
-    check(tensors, name, &[len])?;
-    Ok(tensors.read_f32(name)?)
+/// The next of a layer's projections; the registry lists as many as the layer takes.
+fn next(frozen: &mut impl Iterator<Item = Frozen>) -> Frozen {
+    frozen.next().expect("the registry lists every projection of a layer")
 }
 
-pub(super) fn table(
-    tensors: &dyn TensorSource,
-    name: &str,
-    rows: usize,
-    width: usize,
-) -> Result<EmbeddingTable, ArchitectureError> {
-    check(tensors, name, &[rows, width])?;
-    Ok(match tensors.q8_0_blocks(name)? {
-        Some(blocks) => EmbeddingTable::from_q8_0(blocks, rows, width),
-        None => EmbeddingTable::from_f32(tensors.read_f32(name)?, rows, width),
-    })
-}
-
-fn projection(
-    tensors: &dyn TensorSource,
-    builder: &mut RuntimeBuilder,
-    projection: &Projection,
-    policy: &PrecisionPolicy,
-) -> Result<ProjectionId, ArchitectureError> {
-    let Projection { name, rows, cols, kind } = projection;
-    let tensor = format!("{name}.weight");
-    check(tensors, &tensor, &[*rows, *cols])?;
-    let precision = policy.of(*kind);
-    Ok(match tensors.q8_0_blocks(&tensor)? {
-        Some(blocks) => builder.add_as(name, *rows, *cols, WeightData::Q8Blocks(&blocks), precision)?,
-        None => builder.add_as(name, *rows, *cols, WeightData::F32(&tensors.read_f32(&tensor)?), precision)?,
-    })
-}
-
-pub(super) fn layer(
-    config: &ModelConfig,
-    index: usize,
-    tensors: &dyn TensorSource,
-    builder: &mut RuntimeBuilder,
-    policy: &PrecisionPolicy,
-) -> Result<Layer, ArchitectureError> {
-    let projections = config.layer_projections(index);
-    let ids = projections.iter().map(|p| projection(tensors, builder, p, policy)).collect::<Result<Vec<_>, _>>()?;
-    let shapes: Vec<_> = projections.into_iter().map(ProjectionShape::from).collect();
-    let norm = |name| vector(tensors, &format!("model.layers.{index}.{name}.weight"), config.hidden);
-    Ok(Layer {
-        index,
-        attention: AttentionShape { heads: config.heads, kv_heads: config.kv_heads, head_dim: config.head_dim },
-        hidden: config.hidden,
-        intermediate: config.intermediate,
-        norm_eps: config.norm_eps,
-        input_norm: norm("input_layernorm")?,
-        post_norm: norm("post_attention_layernorm")?,
-        ids: std::array::from_fn(|slot| ids[slot]),
-        shapes: std::array::from_fn(|slot| shapes[slot].clone()),
-    })
+fn take<const N: usize>(frozen: &mut impl Iterator<Item = Frozen>) -> [Frozen; N] {
+    array::from_fn(|_| next(frozen))
 }

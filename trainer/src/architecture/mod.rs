@@ -1,18 +1,23 @@
-//! Model architectures: the frozen graph around the NPU's projections, forward and backward.
+//! The network: the frozen graph around the NPU's projections, forward and backward. What an architecture is made of
+//! says [`crate::registry`]; the parts are here, each once.
 
+mod adapted;
+mod attention_mixer;
 mod batch;
 mod cache;
+mod decoder;
+mod delta_mixer;
 mod layer;
-mod layer_backward;
-mod llama;
 mod load;
+mod mlp;
+mod norm;
 mod pass;
 mod tape;
 mod targets;
 
 pub use batch::{BatchLoss, NO_TARGET, Segment, Sequence, StepOptions};
-pub use cache::KvCache;
-pub use llama::Llama;
+pub use cache::ContextCache;
+pub use decoder::Decoder;
 pub use tape::Activations;
 
 use crate::model_file::ModelError;
@@ -27,12 +32,6 @@ pub enum ArchitectureError {
     /// The runtime refused or failed a projection.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// An architecture whose layers are not computed.
-    #[error("{name} models can be planned but not trained: use a llama model")]
-    Unsupported {
-        /// Name of the architecture.
-        name: &'static str,
-    },
     /// A tensor of the model has an unexpected shape.
     #[error(
         "tensor `{name}` is {found:?}, the configuration says {expected:?}: the file is damaged \
@@ -91,6 +90,15 @@ pub enum ArchitectureError {
         end: usize,
         /// Rows filled before the segment's own.
         rows: usize,
+    },
+    /// A recurrent layer cannot go on from a row.
+    #[error(
+        "no state was kept at row {row} of the cache: recurrent layers go on from the end of a segment of the same call, \
+         of the call before, or from a pinned end"
+    )]
+    NoState {
+        /// The last row of the segment's context, plus one.
+        row: usize,
     },
     /// A cotangent has another shape than the logits.
     #[error("the cotangent has {found} values, the logits have {expected}")]

@@ -5,6 +5,7 @@ use crate::adapter::Adapter;
 use crate::nodes::{DropoutKey, Rotation};
 use hexagon_runtime::{Direction, ProjectionId, Runtime};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(super) struct Pass<'a> {
     pub runtime: &'a mut Runtime,
@@ -17,7 +18,7 @@ pub(super) struct Pass<'a> {
     pub tokens: usize,
     /// Where each sequence lies among them.
     pub spans: Vec<Range<usize>>,
-    pub rotation: Rotation,
+    pub rotation: Arc<Rotation>,
 }
 
 impl Pass<'_> {

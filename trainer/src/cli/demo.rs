@@ -77,13 +77,13 @@ impl DemoArgs {
         let dataset = load_jsonl(&data, session.model.text.as_ref(), session.model.config.vocab, MAX_TOKENS)?;
         let seed = self.seed;
         let start = AdapterOptions { seed, ..AdapterOptions::default() };
-        let mut adapter = Adapter::fresh(session.llama.projections(), &start)?;
+        let mut adapter = Adapter::fresh(session.decoder.projections(), &start)?;
         let base = session.base()?;
         let memory = PeakMemory::watch();
         let stop = interrupt::stop_flag();
         let run = Run {
             folder: &self.out,
-            llama: &session.llama,
+            decoder: &session.decoder,
             base: &base,
             dataset: &dataset,
             options: &self.options(),

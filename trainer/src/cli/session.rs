@@ -7,7 +7,7 @@ use hexagon_runtime::{Runtime, RuntimeBuilder, RuntimeConfig};
 use super::device::DeviceArgs;
 use super::error::CliError;
 use crate::adapter::{Adapter, BaseModel};
-use crate::architecture::Llama;
+use crate::architecture::Decoder;
 use crate::eval::Subject;
 use crate::model_file::ModelFile;
 use crate::text::TextModel;
@@ -15,7 +15,7 @@ use crate::text::TextModel;
 /// An opened model.
 pub(super) struct Session {
     pub model: ModelFile,
-    pub llama: Llama,
+    pub decoder: Decoder,
     pub runtime: Runtime,
 }
 
@@ -52,8 +52,8 @@ impl Session {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         let config = RuntimeConfig { device: device.kind(), threads, ..config };
         let mut builder = RuntimeBuilder::new(config);
-        let llama = Llama::load(&model, &mut builder, device.precision()?)?;
-        Ok(Session { model, llama, runtime: builder.start()? })
+        let decoder = Decoder::load(&model, &mut builder, device.precision()?)?;
+        Ok(Session { model, decoder, runtime: builder.start()? })
     }
 
     /// The model's tokenizer and template.
@@ -69,11 +69,11 @@ impl Session {
 
     /// Reads an adapter trained on this model.
     pub fn adapter(&self, folder: &Path) -> Result<Adapter, CliError> {
-        Ok(Adapter::load(folder, self.llama.projections(), &self.base()?)?)
+        Ok(Adapter::load(folder, self.decoder.projections(), &self.base()?)?)
     }
 
     /// What an evaluation needs, beside the file.
     pub fn subject<'a>(&'a mut self, adapter: Option<&'a Adapter>) -> Subject<'a> {
-        Subject { llama: &self.llama, runtime: &mut self.runtime, adapter }
+        Subject { decoder: &self.decoder, runtime: &mut self.runtime, adapter }
     }
 }

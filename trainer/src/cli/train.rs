@@ -181,7 +181,7 @@ impl TrainArgs {
         let text = session.model.text.as_ref();
         let dataset = load_jsonl(&self.data, text, session.model.config.vocab, self.max_tokens)?;
         let start = self.lora.options(self.seed);
-        let projections = session.llama.projections();
+        let projections = session.decoder.projections();
         let mut adapter = match &self.init_adapter {
             Some(folder) => Adapter::resume_from(folder, projections, &base, &start)?,
             None => Adapter::fresh(projections, &start)?,
@@ -189,7 +189,7 @@ impl TrainArgs {
         let stop = interrupt::stop_flag();
         let run = Run {
             folder: &self.out,
-            llama: &session.llama,
+            decoder: &session.decoder,
             base: &base,
             dataset: &dataset,
             options: &self.options(),

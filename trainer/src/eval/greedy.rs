@@ -3,7 +3,7 @@
 use std::iter::once;
 
 use super::{EvalError, Subject};
-use crate::architecture::{KvCache, Segment};
+use crate::architecture::{ContextCache, Segment};
 
 /// Continues `prompt` with the likeliest token until `end` is likeliest or `max_tokens` are there. `end` itself is not
 /// part of the answer.
@@ -19,15 +19,15 @@ pub fn greedy(
     if prompt.is_empty() {
         return Err(EvalError::NoPrompt);
     }
-    let width = subject.llama.config().hidden;
-    let mut cache = KvCache::new(subject.llama.config());
+    let width = subject.decoder.config().hidden;
+    let mut cache = ContextCache::new(subject.decoder.config());
     let mut answer: Vec<u32> = Vec::new();
     while answer.len() < max_tokens {
         let fresh = answer.last().map_or(prompt, std::slice::from_ref);
         let seen = cache.len();
         let segment = Segment { ids: fresh, position: seen, context: once(0..seen).collect() };
-        let hidden = subject.llama.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
-        let next = likeliest(&subject.llama.head_logits(&hidden[hidden.len() - width..]))?;
+        let hidden = subject.decoder.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
+        let next = likeliest(&subject.decoder.head_logits(&hidden[hidden.len() - width..]))?;
         if Some(next) == end {
             break;
         }

@@ -8,7 +8,7 @@
 use std::iter::once;
 use std::ops::Range;
 
-use crate::architecture::{KvCache, Llama, Segment};
+use crate::architecture::{ContextCache, Decoder, Segment};
 
 use super::prefix::shared_prefix;
 use super::{EvalError, Question, Subject};
@@ -39,18 +39,19 @@ pub fn choice_scores(
     let shortest = questions.iter().map(|question| question.prompt.len()).min().unwrap_or(1);
     // The last prompt token stays on the branch: its output predicts the first token of every choice.
     let trunk = shared_prefix(questions.iter().map(|question| question.prompt.as_slice())).min(shortest - 1);
-    let llama = subject.llama;
-    let mut cache = KvCache::new(llama.config());
+    let decoder = subject.decoder;
+    let mut cache = ContextCache::new(decoder.config());
     if trunk > 0 {
         let segment = Segment { ids: &questions[0].prompt[..trunk], position: 0, context: Vec::new() };
-        llama.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
+        decoder.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
+        cache.pin();
     }
     let mut scores: Vec<Vec<f64>> = questions.iter().map(|question| vec![0.0; question.choices.len()]).collect();
     for group in groups(questions, trunk) {
         cache.truncate(trunk);
         let (segments, wanted) = tree(questions, group.clone(), trunk);
-        let hidden = llama.infer(subject.runtime, subject.adapter, &segments, &mut cache)?;
-        add_log_probs(llama, &hidden, &wanted, &mut scores);
+        let hidden = decoder.infer(subject.runtime, subject.adapter, &segments, &mut cache)?;
+        add_log_probs(decoder, &hidden, &wanted, &mut scores);
         done(group.end);
     }
     match scores.iter().flatten().all(|score| score.is_finite()) {
@@ -120,15 +121,15 @@ fn tree(questions: &[Question], group: Range<usize>, trunk: usize) -> (Vec<Segme
     (segments, wanted)
 }
 
-fn add_log_probs(llama: &Llama, hidden: &[f32], wanted: &[Wanted], scores: &mut [Vec<f64>]) {
+fn add_log_probs(decoder: &Decoder, hidden: &[f32], wanted: &[Wanted], scores: &mut [Vec<f64>]) {
     let mut order: Vec<&Wanted> = wanted.iter().collect();
     order.sort_by_key(|wanted| wanted.row);
     let rows: Vec<&[&Wanted]> = order.chunk_by(|a, b| a.row == b.row).collect();
-    let width = llama.config().hidden;
+    let width = decoder.config().hidden;
     let outputs: Vec<f32> =
         rows.iter().flat_map(|row| &hidden[row[0].row * width..(row[0].row + 1) * width]).copied().collect();
     let ids: Vec<Vec<u32>> = rows.iter().map(|row| row.iter().map(|wanted| wanted.id).collect()).collect();
-    for (row, log_probs) in rows.iter().zip(llama.log_probs(&outputs, &ids)) {
+    for (row, log_probs) in rows.iter().zip(decoder.log_probs(&outputs, &ids)) {
         for (wanted, log_prob) in row.iter().zip(log_probs) {
             scores[wanted.question][wanted.choice] += f64::from(log_prob);
         }

@@ -2,7 +2,7 @@
 
 use super::greedy::likeliest;
 use super::{EvalError, Subject};
-use crate::architecture::{KvCache, Segment};
+use crate::architecture::{ContextCache, Segment};
 use crate::data::Sample;
 
 /// Tokens that go through the model together.
@@ -42,8 +42,8 @@ pub fn data_loss(
     samples: &[Sample],
     done: &mut dyn FnMut(usize),
 ) -> Result<DataLoss, EvalError> {
-    let width = subject.llama.config().hidden;
-    let mut cache = KvCache::new(subject.llama.config());
+    let width = subject.decoder.config().hidden;
+    let mut cache = ContextCache::new(subject.decoder.config());
     let mut sum = DataLoss::default();
     let mut start = 0;
     while start < samples.len() {
@@ -52,16 +52,16 @@ pub fn data_loss(
         cache.truncate(0);
         let segments: Vec<Segment> =
             group.iter().map(|sample| Segment { ids: &sample.ids, position: 0, context: Vec::new() }).collect();
-        let hidden = subject.llama.infer(subject.runtime, subject.adapter, &segments, &mut cache)?;
+        let hidden = subject.decoder.infer(subject.runtime, subject.adapter, &segments, &mut cache)?;
         let (rows, targets): (Vec<usize>, Vec<u32>) = targets(group).unzip();
         let outputs: Vec<f32> = rows.iter().flat_map(|row| &hidden[row * width..(row + 1) * width]).copied().collect();
         let wanted: Vec<Vec<u32>> = targets.iter().map(|&id| vec![id]).collect();
-        let log_probs = subject.llama.log_probs(&outputs, &wanted);
+        let log_probs = subject.decoder.log_probs(&outputs, &wanted);
         sum.sum_nll -= log_probs.iter().map(|row| f64::from(row[0])).sum::<f64>();
         sum.targets += targets.len();
         for (outputs, targets) in outputs.chunks(LOGIT_ROWS * width).zip(targets.chunks(LOGIT_ROWS)) {
-            let logits = subject.llama.head_logits(outputs);
-            for (logits, &target) in logits.chunks_exact(subject.llama.config().vocab).zip(targets) {
+            let logits = subject.decoder.head_logits(outputs);
+            for (logits, &target) in logits.chunks_exact(subject.decoder.config().vocab).zip(targets) {
                 sum.hits += usize::from(likeliest(logits)? == target);
             }
         }

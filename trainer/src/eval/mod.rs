@@ -18,13 +18,13 @@ pub use perplexity::{perplexity, token_nll};
 pub use question::Question;
 
 use crate::adapter::Adapter;
-use crate::architecture::Llama;
+use crate::architecture::Decoder;
 use hexagon_runtime::Runtime;
 
 /// The model under evaluation: frozen network, adapter if any, and where the projections run.
 pub struct Subject<'a> {
     /// The frozen network.
-    pub llama: &'a Llama,
+    pub decoder: &'a Decoder,
     /// Runs its projections.
     pub runtime: &'a mut Runtime,
     /// The adapter applied, if any.

@@ -1,7 +1,7 @@
 //! How surprised a model is by a text.
 
 use super::{EvalError, Subject};
-use crate::architecture::{KvCache, Segment};
+use crate::architecture::{ContextCache, Segment};
 
 /// −log p of every token but the first, given all before it, in nats.
 ///
@@ -11,11 +11,11 @@ pub fn token_nll(subject: &mut Subject<'_>, ids: &[u32]) -> Result<Vec<f64>, Eva
     let Some((_, predicted)) = ids.split_first().filter(|(_, rest)| !rest.is_empty()) else {
         return Err(EvalError::TooShort { tokens: ids.len() });
     };
-    let mut cache = KvCache::new(subject.llama.config());
+    let mut cache = ContextCache::new(subject.decoder.config());
     let segment = Segment { ids: &ids[..predicted.len()], position: 0, context: Vec::new() };
-    let hidden = subject.llama.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
+    let hidden = subject.decoder.infer(subject.runtime, subject.adapter, &[segment], &mut cache)?;
     let wanted: Vec<Vec<u32>> = predicted.iter().map(|&id| vec![id]).collect();
-    let log_probs = subject.llama.log_probs(&hidden, &wanted);
+    let log_probs = subject.decoder.log_probs(&hidden, &wanted);
     Ok(log_probs.iter().map(|row| -f64::from(row[0])).collect())
 }
 

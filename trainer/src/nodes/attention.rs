@@ -4,8 +4,8 @@
 //! `[heads][T][head_dim]`; query head h uses key/value head h / (heads / kv_heads).
 
 use super::cost::Cost;
-use super::exp::exp;
 use super::product::{Matrix, MatrixMut, Threads, multiply};
+use super::real::Real;
 use super::reduce::{dot, max, sum};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -29,18 +29,18 @@ impl AttentionShape {
         self.heads / self.kv_heads
     }
 
-    fn scale(&self) -> f32 {
-        1.0 / (self.head_dim as f32).sqrt()
+    fn scale<T: Real>(&self) -> T {
+        T::ONE / T::of(self.head_dim as f64).sqrt()
     }
 }
 
 /// Keys and values of one head that a run of queries sees.
 #[derive(Clone, Copy)]
-pub struct Visible<'a> {
+pub struct Visible<'a, T = f32> {
     /// `[n, head_dim]`.
-    pub keys: &'a [f32],
+    pub keys: &'a [T],
     /// `[n, head_dim]`.
-    pub values: &'a [f32],
+    pub values: &'a [T],
     /// Whether these are the queries' own tokens: query i sees keys 0..=i. Otherwise it sees all.
     pub causal: bool,
 }
@@ -52,14 +52,20 @@ fn seen(causal: bool, query: usize, first_key: usize, keys: usize) -> usize {
 
 /// One head: `out[i] = Σ softmax(q[i]·k / √head_dim) v` over all pieces, and its log-sum-exp.
 /// `queries` and `out` are `[n, head_dim]`, `log_sum` is `[n]`.
-pub fn attend(shape: AttentionShape, queries: &[f32], pieces: &[Visible<'_>], out: &mut [f32], log_sum: &mut [f32]) {
+pub fn attend<T: Real>(
+    shape: AttentionShape,
+    queries: &[T],
+    pieces: &[Visible<'_, T>],
+    out: &mut [T],
+    log_sum: &mut [T],
+) {
     let dim = shape.head_dim;
-    let mut scores = vec![0.0; BLOCK * BLOCK];
+    let mut scores = [T::ZERO; BLOCK * BLOCK];
     let blocks = queries.chunks(BLOCK * dim).zip(out.chunks_mut(BLOCK * dim)).zip(log_sum.chunks_mut(BLOCK));
     for (block, ((queries, out), log_sum)) in blocks.enumerate() {
         let (first, rows) = (block * BLOCK, log_sum.len());
-        let (mut peak, mut total) = ([f32::NEG_INFINITY; BLOCK], [0.0f32; BLOCK]);
-        out.fill(0.0);
+        let (mut peak, mut total) = ([T::NEG_INFINITY; BLOCK], [T::ZERO; BLOCK]);
+        out.fill(T::ZERO);
         for piece in pieces {
             for (index, (keys, values)) in
                 piece.keys.chunks(BLOCK * dim).zip(piece.values.chunks(BLOCK * dim)).enumerate()
@@ -74,20 +80,21 @@ pub fn attend(shape: AttentionShape, queries: &[f32], pieces: &[Visible<'_>], ou
                 multiply(MatrixMut::new(scores, rows, cols), false, shape.scale(), q, k, Threads::One);
                 for (row, scores) in scores.chunks_exact_mut(cols).enumerate() {
                     let (seen, hidden) = scores.split_at_mut(seen(piece.causal, first + row, first_key, cols));
-                    let new_peak = peak[row].max(max(seen));
-                    let shrink = exp(peak[row] - new_peak);
-                    seen.iter_mut().for_each(|s| *s = exp(*s - new_peak));
-                    hidden.fill(0.0);
+                    let block_peak = max(seen);
+                    let new_peak = if block_peak > peak[row] { block_peak } else { peak[row] };
+                    let shrink = (peak[row] - new_peak).exp();
+                    seen.iter_mut().for_each(|s| *s = (*s - new_peak).exp());
+                    hidden.fill(T::ZERO);
                     total[row] = total[row] * shrink + sum(seen);
                     peak[row] = new_peak;
                     out[row * dim..][..dim].iter_mut().for_each(|o| *o *= shrink);
                 }
                 let p = Matrix::new(scores, rows, cols);
-                multiply(MatrixMut::new(out, rows, dim), true, 1.0, p, Matrix::new(values, cols, dim), Threads::One);
+                multiply(MatrixMut::new(out, rows, dim), true, T::ONE, p, Matrix::new(values, cols, dim), Threads::One);
             }
         }
         for row in 0..rows {
-            let scale = 1.0 / total[row];
+            let scale = T::ONE / total[row];
             out[row * dim..][..dim].iter_mut().for_each(|o| *o *= scale);
             log_sum[row] = peak[row] + total[row].ln();
         }
@@ -95,14 +102,14 @@ pub fn attend(shape: AttentionShape, queries: &[f32], pieces: &[Visible<'_>], ou
 }
 
 /// Cuts a head-major buffer into `[head][span]` pieces of `width` elements a token.
-pub(crate) fn cut<'a>(
-    buffer: &'a mut [f32],
+pub(crate) fn cut<'a, T>(
+    buffer: &'a mut [T],
     tokens: usize,
     width: usize,
     spans: &[Range<usize>],
-) -> Vec<Vec<&'a mut [f32]>> {
+) -> Vec<Vec<&'a mut [T]>> {
     let heads = buffer.chunks_exact_mut((tokens * width).max(1));
-    let pieces = |head: &'a mut [f32]| {
+    let pieces = |head: &'a mut [T]| {
         let mut rest = head;
         let take = |span: &Range<usize>| rest.split_off_mut(..span.len() * width).unwrap_or_default();
         spans.iter().map(take).collect()
@@ -112,14 +119,14 @@ pub(crate) fn cut<'a>(
 
 /// Training forward: every span attends to itself, causally. Spans lie one after the other and
 /// cover all tokens. `out` is head-major `[heads][T][head_dim]`, `log_sum` is `[heads][T]`.
-pub fn attention_forward(
+pub fn attention_forward<T: Real>(
     shape: AttentionShape,
-    q: &[f32],
-    k: &[f32],
-    v: &[f32],
+    q: &[T],
+    k: &[T],
+    v: &[T],
     spans: &[Range<usize>],
-    out: &mut [f32],
-    log_sum: &mut [f32],
+    out: &mut [T],
+    log_sum: &mut [T],
 ) {
     let tokens = spans.last().map_or(0, |s| s.end);
     let dim = shape.head_dim;
@@ -136,27 +143,27 @@ pub fn attention_forward(
 }
 
 /// Rows `span` of one head of a head-major buffer.
-fn head_rows<'a>(buffer: &'a [f32], head: usize, tokens: usize, dim: usize, span: &Range<usize>) -> &'a [f32] {
+fn head_rows<'a, T>(buffer: &'a [T], head: usize, tokens: usize, dim: usize, span: &Range<usize>) -> &'a [T] {
     &buffer[(head * tokens + span.start) * dim..(head * tokens + span.end) * dim]
 }
 
 /// What the backward pass of one key/value head over one span writes.
-struct Task<'a> {
+struct Task<'a, T> {
     kv: usize,
     span: Range<usize>,
-    dq: Vec<&'a mut [f32]>,
-    dk: &'a mut [f32],
-    dv: &'a mut [f32],
+    dq: Vec<&'a mut [T]>,
+    dk: &'a mut [T],
+    dv: &'a mut [T],
 }
 
 /// What it reads.
-struct Kept<'a> {
-    q: &'a [f32],
-    k: &'a [f32],
-    v: &'a [f32],
-    attended: &'a [f32],
-    log_sum: &'a [f32],
-    d_out: &'a [f32],
+struct Kept<'a, T> {
+    q: &'a [T],
+    k: &'a [T],
+    v: &'a [T],
+    attended: &'a [T],
+    log_sum: &'a [T],
+    d_out: &'a [T],
     tokens: usize,
 }
 
@@ -166,14 +173,14 @@ struct Kept<'a> {
 /// With P the probabilities and D = Σ dO·O per row: dV = Pᵀ dO, dS = P ∘ (dO Vᵀ − D) / √head_dim,
 /// dQ = dS K, dK = dSᵀ Q.
 #[allow(clippy::too_many_arguments)]
-pub fn attention_backward(
+pub fn attention_backward<T: Real>(
     shape: AttentionShape,
-    (q, k, v): (&[f32], &[f32], &[f32]),
-    attended: &[f32],
-    log_sum: &[f32],
-    d_out: &[f32],
+    (q, k, v): (&[T], &[T], &[T]),
+    attended: &[T],
+    log_sum: &[T],
+    d_out: &[T],
     spans: &[Range<usize>],
-    (dq, dk, dv): (&mut [f32], &mut [f32], &mut [f32]),
+    (dq, dk, dv): (&mut [T], &mut [T], &mut [T]),
 ) {
     let tokens = spans.last().map_or(0, |s| s.end);
     let dim = shape.head_dim;
@@ -190,14 +197,14 @@ pub fn attention_backward(
     tasks.into_par_iter().for_each(|task| backward_task(shape, &kept, task));
 }
 
-fn backward_task(shape: AttentionShape, kept: &Kept<'_>, task: Task<'_>) {
+fn backward_task<T: Real>(shape: AttentionShape, kept: &Kept<'_, T>, task: Task<'_, T>) {
     let (dim, tokens, span) = (shape.head_dim, kept.tokens, &task.span);
     let (heads_width, group) = (shape.heads * dim, shape.group());
     let keys = head_rows(kept.k, task.kv, tokens, dim, span);
     let values = head_rows(kept.v, task.kv, tokens, dim, span);
-    task.dk.fill(0.0);
-    task.dv.fill(0.0);
-    let (mut p, mut ds) = (vec![0.0; BLOCK * BLOCK], vec![0.0; BLOCK * BLOCK]);
+    task.dk.fill(T::ZERO);
+    task.dv.fill(T::ZERO);
+    let (mut p, mut ds) = (vec![T::ZERO; BLOCK * BLOCK], vec![T::ZERO; BLOCK * BLOCK]);
     for (member, dq) in task.dq.into_iter().enumerate() {
         let head = task.kv * group + member;
         let queries = head_rows(kept.q, head, tokens, dim, span);
@@ -207,8 +214,8 @@ fn backward_task(shape: AttentionShape, kept: &Kept<'_>, task: Task<'_>) {
             let out = &kept.attended[(span.start + t) * heads_width + head * dim..][..dim];
             dot(out, &d_out[t * dim..][..dim])
         };
-        let inner: Vec<f32> = (0..span.len()).map(inner).collect();
-        dq.fill(0.0);
+        let inner: Vec<T> = (0..span.len()).map(inner).collect();
+        dq.fill(T::ZERO);
         for first in (0..span.len()).step_by(BLOCK) {
             let rows = BLOCK.min(span.len() - first);
             let q = Matrix::new(&queries[first * dim..][..rows * dim], rows, dim);
@@ -219,30 +226,30 @@ fn backward_task(shape: AttentionShape, kept: &Kept<'_>, task: Task<'_>) {
                 let v = Matrix::new(&values[first_key * dim..][..cols * dim], cols, dim);
                 let (p, ds) = (&mut p[..rows * cols], &mut ds[..rows * cols]);
                 multiply(MatrixMut::new(p, rows, cols), false, shape.scale(), q, k.transposed(), Threads::One);
-                multiply(MatrixMut::new(ds, rows, cols), false, 1.0, d_o, v.transposed(), Threads::One);
+                multiply(MatrixMut::new(ds, rows, cols), false, T::ONE, d_o, v.transposed(), Threads::One);
                 for (row, (p, ds)) in p.chunks_exact_mut(cols).zip(ds.chunks_exact_mut(cols)).enumerate() {
                     let query = first + row;
                     let seen = seen(true, query, first_key, cols);
                     let (log_sum, inner) = (log_sum[query], inner[query]);
                     for (p, ds) in p[..seen].iter_mut().zip(&mut ds[..seen]) {
-                        *p = exp(*p - log_sum);
+                        *p = (*p - log_sum).exp();
                         *ds = *p * (*ds - inner) * shape.scale();
                     }
                     if query == 0 {
                         // One key: its weight is 1 whatever the score. Rounding must not say otherwise, because Adam makes a
                         // full step of any gradient that is not zero.
-                        ds[..seen].fill(0.0);
+                        ds[..seen].fill(T::ZERO);
                     }
-                    p[seen..].fill(0.0);
-                    ds[seen..].fill(0.0);
+                    p[seen..].fill(T::ZERO);
+                    ds[seen..].fill(T::ZERO);
                 }
                 let (p, ds) = (Matrix::new(p, rows, cols), Matrix::new(ds, rows, cols));
                 let dv = MatrixMut::new(&mut task.dv[first_key * dim..][..cols * dim], cols, dim);
-                multiply(dv, true, 1.0, p.transposed(), d_o, Threads::One);
+                multiply(dv, true, T::ONE, p.transposed(), d_o, Threads::One);
                 let dk = MatrixMut::new(&mut task.dk[first_key * dim..][..cols * dim], cols, dim);
-                multiply(dk, true, 1.0, ds.transposed(), q, Threads::One);
+                multiply(dk, true, T::ONE, ds.transposed(), q, Threads::One);
                 let dq = MatrixMut::new(&mut dq[first * dim..][..rows * dim], rows, dim);
-                multiply(dq, true, 1.0, ds, k, Threads::One);
+                multiply(dq, true, T::ONE, ds, k, Threads::One);
             }
         }
     }

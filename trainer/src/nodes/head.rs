@@ -2,8 +2,8 @@
 //! and of the vocabulary: neither the logits of a whole batch nor an f32 copy of the matrix exists.
 
 use super::embedding::EmbeddingTable;
-use super::exp::exp;
 use super::product::{Matrix, MatrixMut, Threads, multiply};
+use super::real::Real;
 use super::reduce::{max, sum};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -23,66 +23,68 @@ fn chunks(table: &EmbeddingTable) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// `logits = hidden · tableᵀ`; `hidden` is `[rows, width]`, `logits` `[rows, vocabulary]`.
-pub fn head_logits(table: &EmbeddingTable, hidden: &[f32], logits: &mut [f32]) {
+pub fn head_logits<T: Real>(table: &EmbeddingTable, hidden: &[T], logits: &mut [T]) {
     let (width, vocabulary) = (table.width(), table.rows());
     let rows = hidden.len() / width;
-    let mut scratch = Vec::new();
+    let (mut narrow, mut scratch) = (Vec::new(), Vec::new());
     for chunk in chunks(table) {
-        let weights = Matrix::new(table.block(chunk.clone(), &mut scratch), chunk.len(), width).transposed();
+        let weights = T::rows(table.block(chunk.clone(), &mut narrow), &mut scratch);
+        let weights = Matrix::new(weights, chunk.len(), width).transposed();
         let logits = MatrixMut::strided(&mut logits[chunk.start..], rows, chunk.len(), vocabulary);
-        multiply(logits, false, 1.0, Matrix::new(hidden, rows, width), weights, Threads::All);
+        multiply(logits, false, T::ONE, Matrix::new(hidden, rows, width), weights, Threads::All);
     }
 }
 
 /// `d_hidden = d_logits · table`, chunks of the vocabulary in order.
-pub fn head_backward(table: &EmbeddingTable, d_logits: &[f32], d_hidden: &mut [f32]) {
+pub fn head_backward<T: Real>(table: &EmbeddingTable, d_logits: &[T], d_hidden: &mut [T]) {
     let (width, vocabulary) = (table.width(), table.rows());
     let rows = d_hidden.len() / width;
-    let mut scratch = Vec::new();
+    let (mut narrow, mut scratch) = (Vec::new(), Vec::new());
     for chunk in chunks(table) {
-        let weights = Matrix::new(table.block(chunk.clone(), &mut scratch), chunk.len(), width);
+        let weights = T::rows(table.block(chunk.clone(), &mut narrow), &mut scratch);
+        let weights = Matrix::new(weights, chunk.len(), width);
         let d_logits = Matrix::strided(&d_logits[chunk.start..], rows, chunk.len(), vocabulary);
         let d_hidden = MatrixMut::new(d_hidden, rows, width);
-        multiply(d_hidden, chunk.start > 0, 1.0, d_logits, weights, Threads::All);
+        multiply(d_hidden, chunk.start > 0, T::ONE, d_logits, weights, Threads::All);
     }
 }
 
-/// log Σ e^x, partial sums in f32, their total in f64.
-fn log_sum_exp(x: &[f32]) -> f64 {
+/// log Σ e^x, the total of the partial sums in f64.
+fn log_sum_exp<T: Real>(x: &[T]) -> f64 {
     let peak = max(x);
-    let mut terms = [0.0; 1024];
-    let part = |part: &[f32]| {
+    let mut terms = [T::ZERO; 1024];
+    let part = |part: &[T]| {
         let terms = &mut terms[..part.len()];
-        terms.iter_mut().zip(part).for_each(|(t, x)| *t = exp(x - peak));
-        f64::from(sum(terms))
+        terms.iter_mut().zip(part).for_each(|(t, x)| *t = (*x - peak).exp());
+        sum(terms).wide()
     };
-    f64::from(peak) + x.chunks(1024).map(part).sum::<f64>().ln()
+    peak.wide() + x.chunks(1024).map(part).sum::<f64>().ln()
 }
 
 /// Σ −log p(target) over the rows of `hidden` (`[targets.len(), width]`, already normed). If
 /// `gradient` is given, `scale` times the sum's gradient is written to it (same shape as `hidden`):
 /// dlogits = scale · (softmax − one-hot).
-pub fn head_loss_and_grad(
+pub fn head_loss_and_grad<T: Real>(
     table: &EmbeddingTable,
-    hidden: &[f32],
+    hidden: &[T],
     targets: &[u32],
-    mut gradient: Option<(f32, &mut [f32])>,
+    mut gradient: Option<(T, &mut [T])>,
 ) -> f64 {
     let (width, vocabulary, step) = (table.width(), table.rows(), rows_at_a_time(table));
-    let mut logits = vec![0.0; step.min(targets.len()) * vocabulary];
+    let mut logits = vec![T::ZERO; step.min(targets.len()) * vocabulary];
     let mut total = 0.0;
     for (index, targets) in targets.chunks(step).enumerate() {
         let at = index * step * width..(index * step + targets.len()) * width;
         let logits = &mut logits[..targets.len() * vocabulary];
         head_logits(table, &hidden[at.clone()], logits);
         let scale = gradient.as_ref().map(|(scale, _)| *scale);
-        let row = |(row, target): (&mut [f32], &u32)| {
+        let row = |(row, target): (&mut [T], &u32)| {
             let target = *target as usize;
             let log_sum = log_sum_exp(row);
-            let loss = log_sum - f64::from(row[target]);
+            let loss = log_sum - row[target].wide();
             if let Some(scale) = scale {
-                let log_sum = log_sum as f32;
-                row.iter_mut().for_each(|l| *l = scale * exp(*l - log_sum));
+                let log_sum = T::of(log_sum);
+                row.iter_mut().for_each(|l| *l = scale * (*l - log_sum).exp());
                 row[target] -= scale;
             }
             loss
@@ -116,6 +118,7 @@ pub fn head_log_probs(table: &EmbeddingTable, hidden: &[f32], wanted: &[Vec<u32>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nodes::difference::deviation;
     use crate::nodes::dropout::test_values;
 
     #[test]
@@ -137,13 +140,13 @@ mod tests {
         let found = head_loss_and_grad(&table, &hidden, &targets, Some((0.5, &mut grads)));
         assert!((found - loss(&wide)).abs() < 1e-5);
         assert_eq!(found, head_loss_and_grad(&table, &hidden, &targets, None));
-        for i in 0..grads.len() {
-            let mut moved = wide.clone();
-            moved[i] += 1e-5;
-            let high = loss(&moved);
-            moved[i] -= 2e-5;
-            let slope = 0.5 * (high - loss(&moved)) / 2e-5;
-            assert!((f64::from(grads[i]) - slope).abs() < 2e-6, "element {i}");
+        let mut exact = vec![9.0; wide.len()];
+        head_loss_and_grad(&table, &wide, &targets, Some((0.5, &mut exact)));
+        let value = |moved: &[f64]| 0.5 * head_loss_and_grad(&table, moved, &targets, None);
+        let off = deviation(&wide, &exact, 1, value);
+        assert!(off < 1e-7, "{off:e}");
+        for (narrow, exact) in grads.iter().zip(&exact) {
+            assert!((f64::from(*narrow) - exact).abs() < 2e-6);
         }
         let probs = head_log_probs(&table, &hidden, &[vec![5, 6], vec![], vec![2400]]);
         let exact = logits(&wide);

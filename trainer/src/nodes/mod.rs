@@ -1,15 +1,21 @@
 //! Fused nodes: each file declares a node's forward, its hand-derived backward and what it costs to
-//! compute its output again, together. Everything is row-major f32, one row per token. Reductions
+//! compute its output again, together. Everything is row-major, one row per token, in f32; nodes are generic over
+//! [`Real`] so that tests can hold backward passes against differences in f64. Reductions
 //! have a fixed order, so that results do not depend on the order in which threads finish.
 
 mod attention;
 mod cost;
+mod delta_net;
+#[cfg(test)]
+mod difference;
 mod dropout;
 mod embedding;
 mod exp;
 mod head;
 mod lora;
+mod output_gate;
 mod product;
+mod real;
 mod reduce;
 mod rms_norm;
 mod rope;
@@ -18,15 +24,21 @@ mod swiglu;
 pub(crate) use attention::cut;
 pub use attention::{AttentionShape, Visible, attend, attention_backward, attention_cost, attention_forward};
 pub use cost::Cost;
+pub use delta_net::{
+    DeltaGrads, DeltaInput, DeltaShape, DeltaStart, DeltaState, DeltaWeights, delta_net_backward, delta_net_continue,
+    delta_net_cost, delta_net_forward,
+};
 pub(crate) use dropout::unit;
 pub use dropout::{DropoutKey, mix};
 pub use embedding::EmbeddingTable;
-pub use exp::{exp, sigmoid};
+pub use exp::exp;
 pub use head::{head_backward, head_log_probs, head_logits, head_loss_and_grad};
 pub use lora::{LoraGroup, lora_cost};
+pub use output_gate::{output_gate, output_gate_backward, output_gate_cost};
 pub use product::{Matrix, MatrixMut, Threads, multiply};
+pub use real::Real;
 pub use reduce::{dot, sum_of_squares};
 pub use rms_norm::{rms_norm, rms_norm_backward, rms_norm_cost};
-pub use rope::Rotation;
+pub use rope::{HeadNorm, HeadRows, Rotation, rope_cost};
 pub(crate) use rope::{inverse_frequencies, join_heads, split_heads};
 pub use swiglu::{swiglu, swiglu_backward, swiglu_cost};

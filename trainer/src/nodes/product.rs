@@ -1,5 +1,6 @@
 //! Dense products on the CPU through the `gemm` crate: the one place of the trainer with `unsafe`.
 
+use super::real::Real;
 use gemm::Parallelism;
 
 /// Threads a product may use. The same number gives the same bits.
@@ -16,22 +17,22 @@ const WORTH_THREADS: usize = 1 << 25;
 
 /// A read-only matrix view.
 #[derive(Clone, Copy)]
-pub struct Matrix<'a> {
-    data: &'a [f32],
+pub struct Matrix<'a, T = f32> {
+    data: &'a [T],
     rows: usize,
     cols: usize,
     row_stride: usize,
     col_stride: usize,
 }
 
-impl<'a> Matrix<'a> {
+impl<'a, T: Real> Matrix<'a, T> {
     /// Dense rows.
-    pub fn new(data: &'a [f32], rows: usize, cols: usize) -> Self {
+    pub fn new(data: &'a [T], rows: usize, cols: usize) -> Self {
         Matrix::strided(data, rows, cols, cols)
     }
 
     /// Rows that start `row_stride` elements apart.
-    pub fn strided(data: &'a [f32], rows: usize, cols: usize, row_stride: usize) -> Self {
+    pub fn strided(data: &'a [T], rows: usize, cols: usize, row_stride: usize) -> Self {
         Matrix { data, rows, cols, row_stride, col_stride: 1 }
     }
 
@@ -46,21 +47,21 @@ impl<'a> Matrix<'a> {
 }
 
 /// A writable matrix view with contiguous rows' elements.
-pub struct MatrixMut<'a> {
-    data: &'a mut [f32],
+pub struct MatrixMut<'a, T = f32> {
+    data: &'a mut [T],
     rows: usize,
     cols: usize,
     row_stride: usize,
 }
 
-impl<'a> MatrixMut<'a> {
+impl<'a, T: Real> MatrixMut<'a, T> {
     /// Dense rows.
-    pub fn new(data: &'a mut [f32], rows: usize, cols: usize) -> Self {
+    pub fn new(data: &'a mut [T], rows: usize, cols: usize) -> Self {
         MatrixMut::strided(data, rows, cols, cols)
     }
 
     /// Rows that start `row_stride` elements apart.
-    pub fn strided(data: &'a mut [f32], rows: usize, cols: usize, row_stride: usize) -> Self {
+    pub fn strided(data: &'a mut [T], rows: usize, cols: usize, row_stride: usize) -> Self {
         MatrixMut { data, rows, cols, row_stride }
     }
 }
@@ -72,7 +73,14 @@ fn reach(rows: usize, cols: usize, row_stride: usize, col_stride: usize) -> usiz
 
 /// `dst = factor · a·b`, or `dst += factor · a·b` if `add`. Panics when shapes do not fit, which no
 /// input of a user can cause.
-pub fn multiply(dst: MatrixMut<'_>, add: bool, factor: f32, a: Matrix<'_>, b: Matrix<'_>, threads: Threads) {
+pub fn multiply<T: Real>(
+    dst: MatrixMut<'_, T>,
+    add: bool,
+    factor: T,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    threads: Threads,
+) {
     assert!(dst.rows == a.rows && dst.cols == b.cols && a.cols == b.rows, "product shapes do not fit");
     assert!(dst.cols <= dst.row_stride || dst.rows <= 1, "rows of the product overlap");
     let dst_reach = reach(dst.rows, dst.cols, dst.row_stride, 1);
@@ -99,7 +107,7 @@ pub fn multiply(dst: MatrixMut<'_>, add: bool, factor: f32, a: Matrix<'_>, b: Ma
             b.data.as_ptr(),
             b.col_stride as isize,
             b.row_stride as isize,
-            1.0f32,
+            T::ONE,
             factor,
             false,
             false,

@@ -1,12 +1,15 @@
 //! Sums with a fixed order: sixteen lanes, then the lanes pairwise, then the tail.
 
+use super::real::Real;
+
 const LANES: usize = 16;
 
-fn fold(mut lanes: [f32; LANES]) -> f32 {
+fn fold<T: Real>(mut lanes: [T; LANES]) -> T {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
-            lanes[i] += lanes[i + width];
+            let upper = lanes[i + width];
+            lanes[i] += upper;
         }
         width /= 2;
     }
@@ -14,43 +17,43 @@ fn fold(mut lanes: [f32; LANES]) -> f32 {
 }
 
 /// Σ a·b.
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let (a_chunks, a_tail) = a.as_chunks::<LANES>();
     let (b_chunks, b_tail) = b.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
+    let mut lanes = [T::ZERO; LANES];
     for (a, b) in a_chunks.iter().zip(b_chunks) {
         for i in 0..LANES {
             lanes[i] += a[i] * b[i];
         }
     }
-    a_tail.iter().zip(b_tail).fold(fold(lanes), |sum, (a, b)| sum + a * b)
+    a_tail.iter().zip(b_tail).fold(fold(lanes), |sum, (a, b)| sum + *a * *b)
 }
 
 /// Σ a².
-pub fn sum_of_squares(a: &[f32]) -> f32 {
+pub fn sum_of_squares<T: Real>(a: &[T]) -> T {
     dot(a, a)
 }
 
 /// Σ a.
-pub(super) fn sum(a: &[f32]) -> f32 {
+pub(super) fn sum<T: Real>(a: &[T]) -> T {
     let (chunks, tail) = a.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
+    let mut lanes = [T::ZERO; LANES];
     for chunk in chunks {
         for i in 0..LANES {
             lanes[i] += chunk[i];
         }
     }
-    tail.iter().fold(fold(lanes), |sum, a| sum + a)
+    tail.iter().fold(fold(lanes), |sum, a| sum + *a)
 }
 
 /// Largest element; −∞ for none. NaN elements are passed over.
-pub(super) fn max(a: &[f32]) -> f32 {
+pub(super) fn max<T: Real>(a: &[T]) -> T {
     let (chunks, tail) = a.as_chunks::<LANES>();
-    let mut lanes = [f32::NEG_INFINITY; LANES];
+    let mut lanes = [T::NEG_INFINITY; LANES];
     for chunk in chunks {
         for i in 0..LANES {
             lanes[i] = if chunk[i] > lanes[i] { chunk[i] } else { lanes[i] };
         }
     }
-    lanes.iter().chain(tail).fold(f32::NEG_INFINITY, |m, &a| m.max(a))
+    lanes.iter().chain(tail).fold(T::NEG_INFINITY, |m, &a| if a > m { a } else { m })
 }

@@ -6,7 +6,7 @@ use super::metrics::{MetricsFile, StepMetrics};
 use super::options::TrainOptions;
 use super::progress::Progress;
 use crate::adapter::{Adapter, AdapterGrads, BaseModel};
-use crate::architecture::{Llama, Sequence, StepOptions};
+use crate::architecture::{Decoder, Sequence, StepOptions};
 use crate::data::{Dataset, Sample};
 use crate::nodes::DropoutKey;
 use crate::optimizer::{AdamW, LearningRate, clip, global_norm};
@@ -20,7 +20,7 @@ pub struct Run<'a> {
     /// Folder of the run: `metrics.jsonl` and `adapter/` are written there.
     pub folder: &'a Path,
     /// The frozen model.
-    pub llama: &'a Llama,
+    pub decoder: &'a Decoder,
     /// What the saved adapter says about it.
     pub base: &'a BaseModel,
     /// Rows to train on.
@@ -209,7 +209,7 @@ fn gradient(
             dropout: DropoutKey { seed: run.options.seed, step: step as u64, first_token },
             inputs_embeds_grad: false,
         };
-        let loss = run.llama.loss_and_grad(runtime, adapter, batch, &options, grads);
+        let loss = run.decoder.loss_and_grad(runtime, adapter, batch, &options, grads);
         let loss = loss.map_err(|source| TrainError::Step { step, source })?;
         sum_nll += loss.sum_nll;
         first_token += batch.iter().map(|s| s.ids.len() as u64).sum::<u64>();

@@ -44,6 +44,11 @@ impl<'c> Dice<'c> {
         self.below(2) == 0
     }
 
+    /// Mostly none, then mostly an axis that exists.
+    fn split(&mut self) -> Option<AxisId> {
+        [None, None, Some(AxisId(self.index()))][self.below(3)]
+    }
+
     fn step(&mut self) -> StepKind {
         let operand = OperandId(self.index());
         let (to, from) = (self.window(), self.window());
@@ -81,13 +86,16 @@ fn alter_schedule(body: &mut Vec<Statement>, dice: &mut Dice<'_>) {
             2 => l.pipeline.clear(),
             _ => alter_schedule(&mut l.body, dice),
         },
-        Some(Statement::Step(step)) if dice.below(4) != 0 => step.kind = dice.step(),
+        Some(Statement::Step(step)) if dice.below(4) != 0 => match dice.below(4) {
+            0 => step.split = dice.split(),
+            _ => step.kind = dice.step(),
+        },
         Some(_) => match dice.below(4) {
             0 => drop(body.remove(at)),
             1 => body.push(body[at].clone()),
             2 => {
                 let source = Source::default();
-                body.insert(at, Statement::Step(Step { kind: dice.step(), source }));
+                body.insert(at, Statement::Step(Step { kind: dice.step(), split: dice.split(), source }));
             }
             _ => {
                 let inner = body.remove(at);

@@ -39,7 +39,7 @@ enum primitive {
     X(dma_past_operand, "outside every operand")                                                                        \
     X(dma_past_stage, "outside every window stage")                                                                     \
     X(read_before_scatter_release, "not waited for")                                                                    \
-    X(return_before_scatter_release, "not released")                                                                    \
+    X(return_before_scatter_release, "on their way")                                                                    \
     X(unaligned_tile, "2048")                                                                                           \
     X(unaligned_row, "128")                                                                                             \
     X(reserved_corner, "reserved end")                                                                                  \

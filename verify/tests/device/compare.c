@@ -290,7 +290,7 @@ int main(void)
     for (uint32_t overflow = 0; overflow < 3; overflow++) {
         pf_device *devices[COUNT];
         for (int v = 0; v < COUNT; v++)
-            if (!(devices[v] = variants[v]->open(1u << 20, overflow)))
+            if (!(devices[v] = variants[v]->open(1u << 20, overflow, 4)))
                 fail("no device", variants[v]->name);
         for (uint32_t run = 0; run < RUNS / 3; run++)
             compare_run(devices, run, overflow);

@@ -18,24 +18,46 @@ static void fetch(pf_device *dev, uint8_t *dst, uint32_t dst_stride, const uint8
     pf_dma_wait(dev, pf_dma_rows(dev, dst, dst_stride, src, src_stride, width, rows));
 }
 
+/* HMX with the identity bias. */
+static void begin(pf_device *dev)
+{
+    uint8_t *record = pf_bias_record(dev);
+    pf_hmx_begin(dev);
+    pf_vstore(dev, record, pf_vsplat_word(0x3C00));
+    pf_vstore(dev, record + PF_VECTOR_BYTES, pf_vzero());
+    pf_hmx_bias(dev, record);
+}
+
+static void issue(pf_device *dev, const uint8_t *act, const uint8_t *wgt, uint32_t tiles)
+{
+    uint32_t last = tiles * PF_TILE_BYTES - 1u;
+    pf_hmx_issue(dev, (struct pf_packet){{act, last}, {wgt, last}});
+}
+
+static void store(pf_device *dev, uint8_t *dst)
+{
+    pf_hmx_convert(dev, PF_CONVERT_NO_RELU);
+    pf_hmx_store(dev, dst);
+}
+
 /* Activation and weight tiles of the operand: in short packets, with both roles sharing tiles, and after every kind of
  * writer has gone over tiles that were multiplied before. A result is multiplied again only if it cannot overflow. */
 static void multiply(pf_device *dev, uint8_t *tiles, uint8_t *out, const uint8_t *in, uint32_t count, int small)
 {
     uint8_t *weights = tiles + count * PF_TILE_BYTES;
     fetch(dev, tiles, PF_TILE_BYTES, in, PF_TILE_BYTES, PF_TILE_BYTES, 2 * count);
-    pf_hmx_begin(dev);
+    begin(dev);
     for (uint32_t k = 0; k < count; k += 5)
-        pf_hmx_multiply(dev, tiles + k * PF_TILE_BYTES, weights + k * PF_TILE_BYTES, pf_smaller(5, count - k));
-    pf_hmx_store(dev, small ? tiles : out);
-    pf_hmx_multiply(dev, tiles, tiles + PF_TILE_BYTES, count);
-    pf_hmx_multiply(dev, tiles, tiles, count);
-    pf_hmx_store(dev, out);
+        issue(dev, tiles + k * PF_TILE_BYTES, weights + k * PF_TILE_BYTES, pf_smaller(5, count - k));
+    store(dev, small ? tiles : out);
+    issue(dev, tiles, tiles + PF_TILE_BYTES, count);
+    issue(dev, tiles, tiles, count);
+    store(dev, out);
     fetch(dev, weights, PF_TILE_BYTES, in, PF_TILE_BYTES, PF_TILE_BYTES, count);
-    pf_hmx_multiply(dev, tiles, weights, count);
+    issue(dev, tiles, weights, count);
     pf_pack_rows(dev, weights, PF_TILE_BYTES, (const float *)in, 4 * PF_TILE, PF_TILE, PF_TILE, NULL);
-    pf_hmx_multiply(dev, tiles, weights, count);
-    pf_hmx_store(dev, out + PF_TILE_BYTES);
+    issue(dev, tiles, weights, count);
+    store(dev, out + PF_TILE_BYTES);
     pf_hmx_end(dev);
 }
 
@@ -43,18 +65,15 @@ static void multiply(pf_device *dev, uint8_t *tiles, uint8_t *out, const uint8_t
 static void convert(pf_device *dev, uint8_t *tile, uint8_t *out, const uint8_t *in)
 {
     pf_pack_rows(dev, tile, PF_TILE_BYTES, (const float *)in, 4 * PF_TILE, PF_TILE, PF_TILE, NULL);
-    pf_hmx_begin(dev);
-    pf_hmx_multiply(dev, tile, tile, 1);
+    begin(dev);
+    issue(dev, tile, tile, 1);
     memcpy(dev->accumulator, in, sizeof dev->accumulator);
-    pf_hmx_store(dev, out);
+    store(dev, out);
     pf_hmx_end(dev);
 }
 
-static int primitive(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)
+static void run_primitive(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)
 {
-    int status = pf_enter(dev, plan, request, KERNEL_PRIMITIVE);
-    if (status)
-        return status;
     uint32_t rows = request->axes[0], cols = request->axes[2], stride = request->axes[3], tiles = pf_tiles_for(cols);
     uint32_t in_stride = request->operands[0].row_stride, out_stride = request->operands[2].row_stride;
     uint8_t *in = operand(request, 0), *out = operand(request, 2);
@@ -93,11 +112,11 @@ static int primitive(pf_device *dev, const struct pf_plan *plan, const struct pf
     case MULTIPLY:
         multiply(dev, tile, source, in, tiles, stride == 0);
         memcpy(out, source, 2 * PF_TILE_BYTES);
-        return PF_OK;
+        return;
     case CONVERT:
         convert(dev, tile, source, in);
         memcpy(out, source, PF_TILE_BYTES);
-        return PF_OK;
+        return;
     default: /* the unpacks, whose column factors are operands 1 and 3 */
         fetch(dev, tile, stride, in, PF_TILE_BYTES, PF_TILE_BYTES, tiles);
         if (which >= UNPACK_ROWS_AFFINE) {
@@ -105,25 +124,36 @@ static int primitive(pf_device *dev, const struct pf_plan *plan, const struct pf
             int add = which == ADD_ROWS_AFFINE || which == ADD_COLS_AFFINE;
             (which <= ADD_ROWS_AFFINE ? pf_unpack_rows_affine : pf_unpack_cols_affine)(
                 dev, tile, stride, (float *)out, out_stride, rows, cols, exponents, flags, add, scale, bias);
-            return PF_OK;
+            return;
         }
         if (which == UNPACK_ROWS || which == ADD_ROWS)
             pf_unpack_rows(dev, tile, stride, (float *)out, out_stride, rows, cols, exponents, flags, which == ADD_ROWS);
         else
             pf_unpack_cols(dev, tile, stride, (float *)out, out_stride, rows, cols, exponents, flags, which == ADD_COLS);
-        return PF_OK;
+        return;
     }
     for (uint32_t i = 0; i < tiles; i++)
         memcpy(out + i * PF_TILE_BYTES, tile + i * stride, PF_TILE_BYTES);
-    return PF_OK;
+}
+
+static int primitive(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)
+{
+    int status = pf_enter(dev, plan, request, KERNEL_PRIMITIVE);
+    if (status == PF_OK)
+        status = pf_vtcm_acquire(dev);
+    if (status == PF_OK) {
+        run_primitive(dev, plan, request);
+        pf_vtcm_release(dev);
+    }
+    return status;
 }
 
 /* Window 1 holds 32 good tiles of values near 100, whose products overflow FP16; window 0 was never written. */
 static void overflow(pf_device *dev, uint8_t *blank, uint8_t *good)
 {
-    pf_hmx_begin(dev);
-    pf_hmx_multiply(dev, good, good, 32);
-    pf_hmx_store(dev, blank);
+    begin(dev);
+    issue(dev, good, good, 32);
+    store(dev, blank);
 }
 
 static void break_rule(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)
@@ -140,10 +170,10 @@ static void break_rule(pf_device *dev, const struct pf_plan *plan, const struct 
         pf_unpack_cols(dev, blank, 2048, y, 4096, 32, 32, NULL, flags, 1);
         pf_hmx_end(dev);
         break;
-    case RULE_read_never_written: pf_hmx_begin(dev), pf_hmx_multiply(dev, blank, good, 1); break;
+    case RULE_read_never_written: begin(dev), issue(dev, blank, good, 1); break;
     case RULE_read_before_dma_wait:
         pf_dma_rows(dev, blank, 2048, in, 2048, 2048, 1);
-        pf_hmx_begin(dev), pf_hmx_multiply(dev, blank, good, 1);
+        begin(dev), issue(dev, blank, good, 1);
         break;
     case RULE_write_before_dma_wait:
         pf_dma_rows(dev, blank, 2048, in, 2048, 2048, 1);
@@ -160,7 +190,7 @@ static void break_rule(pf_device *dev, const struct pf_plan *plan, const struct 
         fetch(dev, blank, 4096, in, 4096, 64, 32);
         pf_scatter_words(dev, good, 2048, blank, 4096, 1);
         if (request->axes[1] == RULE_read_before_scatter_release)
-            pf_hmx_begin(dev), pf_hmx_multiply(dev, good, good, 1);
+            begin(dev), issue(dev, good, good, 1);
         break;
     case RULE_unaligned_tile: pf_pack_rows(dev, good + 128, 2048, x, 4096, 32, 32, NULL); break;
     case RULE_unaligned_row: pf_pack_rows(dev, good, 2048, x + 1, 4096, 32, 32, NULL); break;
@@ -169,13 +199,13 @@ static void break_rule(pf_device *dev, const struct pf_plan *plan, const struct 
     case RULE_no_such_window: pf_window(dev, plan, 2, 0); break;
     case RULE_no_such_stage: pf_window(dev, plan, 0, 1); break;
     case RULE_too_many_rows: pf_pack_rows(dev, good, 2048, x, 4096, 33, 32, NULL); break;
-    case RULE_multiply_without_lock: pf_hmx_multiply(dev, good, good, 1); break;
-    case RULE_return_with_lock: pf_hmx_begin(dev); break;
-    case RULE_lock_twice: pf_hmx_begin(dev), pf_hmx_begin(dev); break;
-    case RULE_packet_of_33: pf_hmx_begin(dev), pf_hmx_multiply(dev, good, good, 33); break;
-    case RULE_store_without_multiply: pf_hmx_begin(dev), pf_hmx_store(dev, blank); break;
-    case RULE_discarded_accumulator: pf_hmx_begin(dev), pf_hmx_multiply(dev, good, good, 1), pf_hmx_end(dev); break;
-    case RULE_overflow_multiplied: overflow(dev, blank, good), pf_hmx_multiply(dev, blank, good, 1); break;
+    case RULE_multiply_without_lock: issue(dev, good, good, 1); break;
+    case RULE_return_with_lock: begin(dev); break;
+    case RULE_lock_twice: begin(dev), begin(dev); break;
+    case RULE_packet_of_33: begin(dev), issue(dev, good, good, 33); break;
+    case RULE_store_without_multiply: begin(dev), store(dev, blank); break;
+    case RULE_discarded_accumulator: begin(dev), issue(dev, good, good, 1), pf_hmx_end(dev); break;
+    case RULE_overflow_multiplied: overflow(dev, blank, good), issue(dev, blank, good, 1); break;
     case RULE_unpack_without_flags:
         overflow(dev, blank, good);
         pf_unpack_rows(dev, blank, 2048, y, 4096, 32, 32, NULL, NULL, 0);
@@ -189,10 +219,14 @@ static int rule(pf_device *dev, const struct pf_plan *plan, const struct pf_requ
     int status = pf_enter(dev, plan, request, KERNEL_RULE);
     if (status)
         return status;
+    status = pf_vtcm_acquire(dev);
+    if (status)
+        return status;
     PF_STEP(dev, "rule", "unit.c:7:9", "broken", {"m", 64}, {"stage", request->axes[1] & 1u});
     const float *x = (const float *)operand(request, 0);
     pf_pack_rows(dev, pf_window(dev, plan, 1, 0), PF_TILE_BYTES, x, 4096, 32, 1024, NULL);
     break_rule(dev, plan, request);
+    pf_vtcm_release(dev);
     return PF_OK;
 }
 

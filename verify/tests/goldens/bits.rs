@@ -1,15 +1,16 @@
-//! What must not change a bit: overlap, and whether activations are stored or computed again.
+//! What must not change a bit: overlap, whether activations are stored or computed again, and threads.
 
 use super::case;
 use super::folder::{self, Subject};
 use hexagon_runtime::{DeviceKind, Precision};
+use std::path::Path;
 use trainer::adapter::AdapterGrads;
 use trainer::architecture::{Activations, StepOptions};
 use trainer::nodes::DropoutKey;
+use trainer::registry::PrecisionPolicy;
 
-fn same_bits(device: DeviceKind, precision: Precision) {
-    let folder = &folder::all()[0];
-    let mut subject = Subject::open(folder, device, precision);
+fn same_bits(folder: &Path, device: DeviceKind, precision: Precision) {
+    let mut subject = Subject::open(folder, device, PrecisionPolicy::uniform(precision));
     let mut adapter = subject.adapter(&folder.join("adapter_init"));
     for dropout in [0.0, 0.2] {
         adapter.dropout = dropout;
@@ -21,7 +22,7 @@ fn same_bits(device: DeviceKind, precision: Precision) {
                     let options = StepOptions { activations, overlap, dropout, ..StepOptions::default() };
                     let mut grads = AdapterGrads::zeros(&adapter);
                     let loss = subject
-                        .llama
+                        .decoder
                         .loss_and_grad(&mut subject.runtime, &adapter, &case.batch, &options, &mut grads)
                         .unwrap();
                     let (bits, expected) = first.get_or_insert_with(|| (loss.sum_nll.to_bits(), grads.clone()));
@@ -40,10 +41,35 @@ fn same_bits(device: DeviceKind, precision: Precision) {
 
 #[test]
 fn overlap_and_recomputing_change_no_bit_on_the_cpu() {
-    same_bits(DeviceKind::Cpu, Precision::F32);
+    folder::all().iter().for_each(|folder| same_bits(folder, DeviceKind::Cpu, Precision::F32));
 }
 
 #[test]
 fn overlap_and_recomputing_change_no_bit_on_the_npu() {
-    same_bits(DeviceKind::Model { checked: false }, Precision::F16);
+    let device = DeviceKind::Model { checked: false };
+    folder::all().iter().for_each(|folder| same_bits(folder, device, Precision::F16));
+}
+
+#[test]
+fn threads_change_no_bit() {
+    for folder in folder::all() {
+        let mut subject = Subject::cpu(&folder);
+        let adapter = subject.adapter(&folder.join("adapter_init"));
+        let cases = case::all(&folder);
+        let mut run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut grads = AdapterGrads::zeros(&adapter);
+            let mut losses = Vec::new();
+            for case in &cases {
+                let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
+                let options = StepOptions::default();
+                let step = || decoder.loss_and_grad(runtime, &adapter, &case.batch, &options, &mut grads).unwrap();
+                losses.push(pool.install(step).sum_nll.to_bits());
+            }
+            (losses, grads.values)
+        };
+        let (one, three) = (run(1), run(3));
+        assert_eq!(one.0, three.0, "{}: losses", folder.display());
+        assert!(one.1 == three.1, "{}: gradients", folder.display());
+    }
 }

@@ -1,16 +1,17 @@
 //! Twenty optimizer steps against PyTorch's.
 
-use super::folder::{self, Subject, json};
+use super::folder::{self, Subject, Tolerances, json};
 use hexagon_runtime::{DeviceKind, Precision};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use trainer::adapter::Adapter;
 use trainer::data::load_jsonl;
 use trainer::optimizer::{AdamWOptions, Schedule};
-use trainer::train::{self, Run, TrainOptions};
+use trainer::registry::PrecisionPolicy;
+use trainer::train::{self, Run, TrainOptions, TrainReport};
 
-/// Trains as `train/curve.json` says; gives the worst relative deviation of a loss, and that of the
-/// final adapter in L2, relative to how far it moved.
-pub fn deviations(folder: &Path, device: DeviceKind, precision: Precision) -> (f64, f64) {
+/// Trains as `train/curve.json` says; gives the report and the adapter it ended with.
+fn train(folder: &Path, device: DeviceKind, policy: PrecisionPolicy) -> (TrainReport, Adapter) {
     let home = folder.join("train");
     let curve = json(&home.join("curve.json"));
     let settings = &curve["optimizer"];
@@ -40,14 +41,14 @@ pub fn deviations(folder: &Path, device: DeviceKind, precision: Precision) -> (f
         progress: false,
         ..TrainOptions::default()
     };
-    let mut subject = Subject::open(folder, device, precision);
-    let dataset = load_jsonl(&home.join("train.jsonl"), None, subject.llama.config().vocab, 4096).unwrap();
+    let mut subject = Subject::open(folder, device, policy);
+    let dataset = load_jsonl(&home.join("train.jsonl"), None, subject.decoder.config().vocab, 4096).unwrap();
     let start = subject.adapter(&home.join("adapter_start"));
     let mut adapter = start.clone();
     let out = tempfile::tempdir().unwrap();
     let run = Run {
         folder: &out.path().join("run"),
-        llama: &subject.llama,
+        decoder: &subject.decoder,
         base: &subject.base,
         dataset: &dataset,
         options: &options,
@@ -55,33 +56,48 @@ pub fn deviations(folder: &Path, device: DeviceKind, precision: Precision) -> (f
     };
     let report = train::run(&run, &mut subject.runtime, &mut adapter).unwrap();
 
+    let saved = subject.adapter(&report.adapter);
+    assert_eq!(saved.values, adapter.values);
+    (report, adapter)
+}
+
+/// Worst relative deviation of a loss and of a gradient norm from PyTorch's, and that of the final adapter in L2, relative
+/// to how far it moved.
+pub struct Deviations {
+    pub loss: f64,
+    pub norm: f64,
+    pub adapter: f64,
+}
+
+pub fn deviations(folder: &Path, device: DeviceKind, policy: PrecisionPolicy) -> Deviations {
+    let (report, adapter) = train(folder, device, policy);
+    let curve = json(&folder.join("train/curve.json"));
     let reference = curve["fp64"].as_array().unwrap();
     assert_eq!(report.metrics.len(), reference.len());
-    let mut worst = 0.0f64;
+    let (mut loss, mut norm) = (0.0f64, 0.0f64);
     for (step, exact) in report.metrics.iter().zip(reference) {
         let value = |name: &str| exact[name].as_f64().unwrap();
         assert!((step.lr - value("lr")).abs() <= 1e-9 * value("lr"), "step {}: lr {}", step.step, step.lr);
-        worst = worst.max((step.loss - value("loss")).abs() / value("loss"));
-        let norm_off = (step.grad_norm - value("grad_norm")).abs() / value("grad_norm");
-        assert!(norm_off < 2e-2, "step {}: gradient norm {}", step.step, step.grad_norm);
+        loss = loss.max((step.loss - value("loss")).abs() / value("loss"));
+        norm = norm.max((step.grad_norm - value("grad_norm")).abs() / value("grad_norm"));
     }
-    let saved = subject.adapter(&report.adapter);
-    assert_eq!(saved.values, adapter.values);
-    let exact = subject.adapter(&home.join("adapter_final"));
+    let subject = Subject::cpu(folder);
+    let [start, exact] = ["train/adapter_start", "train/adapter_final"].map(|name| subject.adapter(&folder.join(name)));
     let distance = |a: &[f32], b: &[f32]| -> f64 {
         a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
     };
-    let moved = distance(&exact.values, &start.values);
-    let adapter_off = distance(&saved.values, &exact.values) / moved;
-    println!("{} {precision:?}: curve {worst:.1e}, adapter {adapter_off:.1e}", folder.display());
-    (worst, adapter_off)
+    let adapter = distance(&adapter.values, &exact.values) / distance(&exact.values, &start.values);
+    println!("{} {policy}: curve {loss:.1e}, gradient norms {norm:.1e}, adapter {adapter:.1e}", folder.display());
+    Deviations { loss, norm, adapter }
 }
 
 #[test]
 fn twenty_steps_on_the_cpu() {
     for folder in folder::all().iter().filter(|folder| folder.join("train").is_dir()) {
-        let (curve, adapter) = deviations(folder, DeviceKind::Cpu, Precision::F32);
-        assert!(curve <= 1e-4, "{}: curve {curve:e}", folder.display());
+        let off = deviations(folder, DeviceKind::Cpu, PrecisionPolicy::uniform(Precision::F32));
+        let Deviations { loss: curve, norm, adapter } = off;
+        assert!(curve <= Tolerances::of(folder).curve, "{}: curve {curve:e}", folder.display());
+        assert!(norm <= 1e-3, "{}: gradient norm {norm:e}", folder.display());
         assert!(adapter <= 1e-2, "{}: adapter {adapter:e}", folder.display());
     }
 }

@@ -2,6 +2,7 @@
 //! reference files may not have, and what position and packing must not change.
 
 use super::folder::{self, Subject};
+use std::path::Path;
 use trainer::adapter::{Adapter, AdapterGrads, AdapterOptions};
 use trainer::architecture::{NO_TARGET, Sequence, StepOptions};
 use trainer::nodes::mix;
@@ -21,28 +22,35 @@ fn sequence(length: usize, vocab: usize, position: usize) -> Sequence {
 fn adapter(subject: &Subject, targets: Option<&[&str]>) -> Adapter {
     let targets = targets.map(|t| t.iter().map(|t| (*t).to_owned()).collect());
     let options = AdapterOptions { rank: Some(3), alpha: Some(6.0), targets, ..AdapterOptions::default() };
-    let mut adapter = Adapter::fresh(subject.llama.projections(), &options).unwrap();
+    let mut adapter = Adapter::fresh(subject.decoder.projections(), &options).unwrap();
     adapter.values.iter_mut().enumerate().for_each(|(i, v)| *v += 0.1 * draw(1, i));
     adapter
 }
 
 #[test]
 fn gradients_follow_differences_of_the_forward_pass() {
-    let folder = &folder::all()[0];
+    folder::all().iter().for_each(|folder| follow_differences(folder));
+}
+
+fn follow_differences(folder: &Path) {
     let mut subject = Subject::cpu(folder);
-    let vocab = subject.llama.config().vocab;
-    let choices: [Option<&[&str]>; 5] =
-        [None, Some(&["down_proj"]), Some(&["up_proj"]), Some(&["o_proj"]), Some(&["k_proj", "gate_proj"])];
+    let vocab = subject.decoder.config().vocab;
+    let mut choices: Vec<Option<&[&str]>> =
+        vec![None, Some(&["down_proj"]), Some(&["up_proj"]), Some(&["o_proj"]), Some(&["k_proj", "gate_proj"])];
+    let hybrid = subject.decoder.config().delta_net.is_some();
+    if hybrid {
+        choices.extend([Some(&["out_proj"][..]), Some(&["in_proj_a", "in_proj_z"]), Some(&["in_proj_b", "v_proj"])]);
+    }
     for lengths in [vec![1], vec![2], vec![1, 67, 17], vec![129]] {
         let batch: Vec<Sequence> = lengths.iter().map(|n| sequence(*n, vocab, 0)).collect();
         let tokens: usize = lengths.iter().sum();
         let cotangent: Vec<f32> = (0..tokens * vocab).map(|i| draw(2, i)).collect();
-        for targets in choices {
+        for targets in choices.iter().copied() {
             let start = adapter(&subject, targets);
             let mut grads = AdapterGrads::zeros(&start);
             let options = StepOptions::default();
-            let (llama, runtime) = (&subject.llama, &mut subject.runtime);
-            llama.grad_from_cotangent(runtime, &start, &batch, &cotangent, &options, &mut grads).unwrap();
+            let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
+            decoder.grad_from_cotangent(runtime, &start, &batch, &cotangent, &options, &mut grads).unwrap();
             // Along the gradient itself the slope is its norm.
             let norm = grads.values.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
             let mut value = |step: f64| -> f64 {
@@ -52,12 +60,14 @@ fn gradients_follow_differences_of_the_forward_pass() {
                     .iter_mut()
                     .zip(&grads.values)
                     .for_each(|(v, g)| *v += (step * f64::from(*g) / norm) as f32);
-                let logits = llama.logits(runtime, Some(&moved), &batch).unwrap();
+                let logits = decoder.logits(runtime, Some(&moved), &batch).unwrap();
                 logits.iter().zip(&cotangent).map(|(l, c)| f64::from(*l) * f64::from(*c)).sum()
             };
             // Richardson's rule: the error of the central difference falls with the fourth power.
             let mut slope = |h: f64| (value(h) - value(-h)) / (2.0 * h);
-            let slope = (4.0 * slope(5e-3) - slope(1e-2)) / 3.0;
+            // The delta rule bends more, and its gradients are larger: a shorter step serves both.
+            let h = if hybrid { 1e-3 } else { 5e-3 };
+            let slope = (4.0 * slope(h) - slope(2.0 * h)) / 3.0;
             assert!((slope - norm).abs() < 2e-3 * norm, "{lengths:?} {targets:?}: {slope} {norm}");
         }
     }
@@ -67,17 +77,20 @@ fn gradients_follow_differences_of_the_forward_pass() {
 /// for the embedding output's gradient too.
 #[test]
 fn skipping_what_nobody_needs_changes_no_bit() {
-    let folder = &folder::all()[0];
+    folder::all().iter().for_each(|folder| skipping(folder));
+}
+
+fn skipping(folder: &Path) {
     let mut subject = Subject::cpu(folder);
-    let vocab = subject.llama.config().vocab;
+    let vocab = subject.decoder.config().vocab;
     let batch = [sequence(40, vocab, 0), sequence(9, vocab, 0)];
     for targets in [None, Some(&["down_proj"][..]), Some(&["gate_proj"]), Some(&["o_proj"]), Some(&["v_proj"])] {
         let adapter = adapter(&subject, targets);
         let mut run = |inputs_embeds_grad| {
             let mut grads = AdapterGrads::zeros(&adapter);
             let options = StepOptions { inputs_embeds_grad, ..StepOptions::default() };
-            let (llama, runtime) = (&subject.llama, &mut subject.runtime);
-            let loss = llama.loss_and_grad(runtime, &adapter, &batch, &options, &mut grads).unwrap();
+            let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
+            let loss = decoder.loss_and_grad(runtime, &adapter, &batch, &options, &mut grads).unwrap();
             assert_eq!(loss.inputs_embeds_grad.is_some(), inputs_embeds_grad);
             grads.values
         };
@@ -87,19 +100,26 @@ fn skipping_what_nobody_needs_changes_no_bit() {
 
 #[test]
 fn position_and_packing_change_next_to_nothing() {
-    let folder = &folder::all()[0];
+    folder::all().iter().for_each(|folder| packing(folder));
+}
+
+fn packing(folder: &Path) {
     let mut subject = Subject::cpu(folder);
-    let vocab = subject.llama.config().vocab;
+    let vocab = subject.decoder.config().vocab;
     let adapter = adapter(&subject, None);
-    let (llama, runtime) = (&subject.llama, &mut subject.runtime);
+    let (decoder, runtime) = (&subject.decoder, &mut subject.runtime);
     let (first, second) = (sequence(33, vocab, 0), sequence(70, vocab, 0));
-    let mut logits = |batch: &[Sequence]| llama.logits(runtime, Some(&adapter), batch).unwrap();
+    let mut logits = |batch: &[Sequence]| decoder.logits(runtime, Some(&adapter), batch).unwrap();
     let alone = logits(std::slice::from_ref(&second));
     let packed = logits(&[first.clone(), second.clone()]);
     let moved = logits(&[Sequence { position: 13, ..second.clone() }]);
     let peak = alone.iter().fold(0.0f32, |m, v| m.max(v.abs()));
     let off = |other: &[f32]| alone.iter().zip(other).fold(0.0f32, |m, (a, b)| m.max((a - b).abs())) / peak;
-    assert!(off(&packed[first.ids.len() * vocab..]) <= 1e-6);
+    let (packed, moved) = (off(&packed[first.ids.len() * vocab..]), off(&moved));
+    println!("{}: packed {packed:.1e}, moved {moved:.1e}", folder.display());
+    // Products of another number of rows round otherwise, which the delta rule enlarges.
+    let limit = if subject.decoder.config().delta_net.is_some() { 1e-5 } else { 1e-6 };
+    assert!(packed <= limit, "{}: {packed:e}", folder.display());
     // Rope depends on differences of positions only.
-    assert!(off(&moved) <= 1e-5);
+    assert!(moved <= 1e-5, "{}: {moved:e}", folder.display());
 }

@@ -4,56 +4,71 @@ use hexagon_runtime::{DeviceKind, Precision, Runtime, RuntimeBuilder, RuntimeCon
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use trainer::adapter::{Adapter, BaseModel};
-use trainer::architecture::Llama;
-use trainer::model_file::ModelFile;
-use trainer::registry::PrecisionPolicy;
+use trainer::architecture::Decoder;
+use trainer::model_file::{ModelFile, read_config};
+use trainer::registry::{ModelConfig, PrecisionPolicy};
 
 pub fn json(path: &Path) -> Value {
     let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_slice(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Every reference folder of an architecture the trainer has.
+/// Every reference folder.
 pub fn all() -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
     let more = std::env::var_os("PERMAFROST_REFERENCE").map(PathBuf::from);
     let mut folders = Vec::new();
     for root in [Some(own), more].into_iter().flatten() {
         let entries = std::fs::read_dir(&root).unwrap_or_else(|e| panic!("{}: {e}", root.display()));
-        folders.extend(entries.map(|entry| entry.unwrap().path()).filter(|path| is_supported(path)));
+        folders.extend(entries.map(|entry| entry.unwrap().path()).filter(|path| path.join("golden.json").is_file()));
     }
     folders.sort();
     assert!(!folders.is_empty());
     folders
 }
 
-fn is_supported(folder: &Path) -> bool {
-    let config = folder.join("config.json");
-    config.is_file() && folder.join("golden.json").is_file() && json(&config)["model_type"] == "llama"
+/// Configuration of a folder's model.
+pub fn config(folder: &Path) -> ModelConfig {
+    read_config(folder).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// How far f32 arithmetic may be from PyTorch's f64, by architecture: the delta rule is worse conditioned.
+pub struct Tolerances {
+    /// A LoRA gradient, relative to its largest entry; also its norm, and the gradient of the embedding output.
+    pub gradient: f64,
+    /// A loss of the 20-step curve, relative.
+    pub curve: f64,
+}
+
+impl Tolerances {
+    pub fn of(folder: &Path) -> Tolerances {
+        let limit = if config(folder).delta_net.is_some() { 1e-3 } else { 1e-4 };
+        Tolerances { gradient: limit, curve: limit }
+    }
 }
 
 pub struct Subject {
-    pub llama: Llama,
+    pub decoder: Decoder,
     pub runtime: Runtime,
     pub base: BaseModel,
 }
 
 impl Subject {
-    pub fn open(folder: &Path, device: DeviceKind, precision: Precision) -> Subject {
+    pub fn open(folder: &Path, device: DeviceKind, policy: PrecisionPolicy) -> Subject {
         let model = ModelFile::open(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        let mut builder = RuntimeBuilder::new(RuntimeConfig { device, precision, ..RuntimeConfig::default() });
-        let llama = Llama::load(&model, &mut builder, PrecisionPolicy::uniform(precision)).unwrap();
+        let mut builder = RuntimeBuilder::new(RuntimeConfig { device, ..RuntimeConfig::default() });
+        let decoder = Decoder::load(&model, &mut builder, policy).unwrap();
         let runtime = builder.start().unwrap();
         let fingerprint = model.tensors.fingerprint().unwrap();
         let base = BaseModel { name: folder.display().to_string(), fingerprint };
-        Subject { llama, runtime, base }
+        Subject { decoder, runtime, base }
     }
 
     pub fn cpu(folder: &Path) -> Subject {
-        Subject::open(folder, DeviceKind::Cpu, Precision::F32)
+        Subject::open(folder, DeviceKind::Cpu, PrecisionPolicy::uniform(Precision::F32))
     }
 
     pub fn adapter(&self, folder: &Path) -> Adapter {
-        Adapter::load(folder, self.llama.projections(), &self.base).unwrap()
+        Adapter::load(folder, self.decoder.projections(), &self.base).unwrap()
     }
 }

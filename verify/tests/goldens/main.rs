@@ -8,5 +8,6 @@ mod curve;
 mod derivative;
 mod folder;
 mod inference;
+mod layouts;
 mod npu;
 mod tensors;

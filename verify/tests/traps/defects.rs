@@ -4,7 +4,7 @@
 pub struct Defect {
     /// What is wrong.
     pub what: &'static str,
-    /// The library kernel it is put into.
+    /// The kernel it is put into.
     pub kernel: &'static str,
     /// Right text and what it becomes.
     pub edits: &'static [(&'static str, &'static str)],
@@ -12,12 +12,13 @@ pub struct Defect {
     pub says: &'static str,
     /// Step the trap must name.
     pub step: &'static str,
-    /// Whether the trap comes from a step, whose source line it must give; the others come from the entry or the loops.
+    /// Whether the trap comes from a step, which it must name; the others come from the entry or the loops.
     pub in_a_step: bool,
 }
 
 /// Rules no C of a kernel can break: the host's own memory.
-pub const UNREACHABLE: [&str; 1] = ["the model has no memory for another scattered word"];
+pub const UNREACHABLE: [&str; 2] =
+    ["the model has no memory for another scattered word", "the model has no memory for another accessed vector"];
 
 const fn step(
     what: &'static str,
@@ -42,6 +43,7 @@ const F: &str = "forward_f16";
 const G: &str = "input_grad_f16";
 const Q: &str = "forward_q8";
 const S: &str = "input_grad_q8";
+const A: &str = "forward_q8_by_qfloat";
 
 pub const DEFECTS: &[Defect] = &[
     step(
@@ -49,8 +51,8 @@ pub const DEFECTS: &[Defect] = &[
         Q,
         "multiply yc",
         &[(
-            "strip < tiles_of(at->n_len); ++strip) {\n        pf_dequantise",
-            "strip + 1 < tiles_of(at->n_len); ++strip) {\n        pf_dequantise",
+            "strip < tiles_of(at->n_len); strip += workers) {\n        pf_dequantise",
+            "strip + 1 < tiles_of(at->n_len); strip += workers) {\n        pf_dequantise",
         )],
         "read of never-written VTCM bytes",
     ),
@@ -81,9 +83,9 @@ pub const DEFECTS: &[Defect] = &[
     step(
         "scattered words are not released",
         F,
-        "multiply yc",
+        "scatter_words wb",
         &[("    pf_scatter_release(dev);\n", "")],
-        "read of bytes whose DMA or scatter was not waited for",
+        "a worker ends with scattered words not released",
     ),
     step(
         "a stage is overwritten while its load is in flight",
@@ -99,7 +101,7 @@ pub const DEFECTS: &[Defect] = &[
             "    pf_hmx_end(dev);\n}",
             "    {K}_load_wr(dev, plan, request, &(struct {K}_block){.n_len = 32, .k_len = 32}, 0);\n    pf_hmx_end(dev);\n}",
         )],
-        "the kernel returned with DMA descriptors in flight",
+        "VTCM is released with DMA descriptors in flight",
     ),
     elsewhere(
         "words are scattered after the last release",
@@ -108,7 +110,7 @@ pub const DEFECTS: &[Defect] = &[
             "    pf_hmx_end(dev);\n}",
             "    pf_scatter_words(dev, pf_window(dev, plan, 2, 0), TILE_BYTES, pf_window(dev, plan, 1, 0), 128, 1);\n    pf_hmx_end(dev);\n}",
         )],
-        "the kernel returned with scattered words not released",
+        "VTCM is released with scattered words on their way",
     ),
     elsewhere(
         "a ticket is waited for before it is given out",
@@ -274,7 +276,7 @@ pub const DEFECTS: &[Defect] = &[
         "multiply yc",
         &[(
             "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
-            "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);\n            pf_hmx_multiply(dev, out + row * out_stride + col * TILE_BYTES, weight, 1);\n            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
+            "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);\n            pf_hmx_issue(dev, (struct pf_packet){{out + row * out_stride + col * TILE_BYTES, 2047}, {weight, 2047}});",
         )],
         "an overflowed HMX result is used without the retry check",
     ),
@@ -283,7 +285,7 @@ pub const DEFECTS: &[Defect] = &[
         Q,
         "multiply yc",
         &[
-            ("    pf_hmx_begin(dev);\n    for", "    pf_hmx_begin(dev);\n    pf_hmx_end(dev);\n    for"),
+            ("    pf_hmx_bias(dev, record);\n", "    pf_hmx_bias(dev, record);\n    pf_hmx_end(dev);\n"),
             ("            pf_hmx_clear(dev);\n", ""),
         ],
         "HMX is used outside pf_hmx_begin and pf_hmx_end",
@@ -305,7 +307,7 @@ pub const DEFECTS: &[Defect] = &[
         "33 tiles in one packet",
         Q,
         "multiply yc",
-        &[("at_most(PACKET_TILES, run - tile));", "run - tile + PACKET_TILES);")],
+        &[("at_most(PACKET_TILES, run - tile) * TILE_BYTES", "(run - tile + PACKET_TILES) * TILE_BYTES")],
         "an HMX packet takes 1 to 32 tiles",
     ),
     step(
@@ -316,43 +318,290 @@ pub const DEFECTS: &[Defect] = &[
             "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
             "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);\n            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);",
         )],
-        "HMX store without a multiply since the last store",
+        "HMX store without a convert since the last store",
     ),
     elsewhere(
         "the accumulator is left open",
         S,
         &[(
             "    pf_hmx_end(dev);\n}",
-            "    pf_hmx_multiply(dev, pf_window(dev, plan, 2, 0), pf_window(dev, plan, 0, 0), 1);\n    pf_hmx_end(dev);\n}",
+            "    pf_hmx_issue(dev, (struct pf_packet){{pf_window(dev, plan, 2, 0), 2047}, {pf_window(dev, plan, 0, 0), 2047}});\n    pf_hmx_end(dev);\n}",
         )],
         "pf_hmx_end discards an accumulator that was not stored",
+    ),
+    step(
+        "a tile is converted twice",
+        F,
+        "multiply yc",
+        &[(
+            "            pf_hmx_store(dev, out",
+            "            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);\n            pf_hmx_convert(dev, PF_CONVERT_NO_RELU);\n            pf_hmx_store(dev, out",
+        )],
+        "HMX convert without a multiply since the last one",
+    ),
+    step(
+        "a converted tile is not stored",
+        Q,
+        "multiply yc",
+        &[("            pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);\n", "")],
+        "HMX convert over a converted tile that was not stored",
+    ),
+    elsewhere(
+        "the last converted tile is not stored",
+        S,
+        &[(
+            "    pf_hmx_end(dev);\n}",
+            "    pf_hmx_issue(dev, (struct pf_packet){{pf_window(dev, plan, 2, 0), 2047}, {pf_window(dev, plan, 0, 0), 2047}});\n    pf_hmx_convert(dev, PF_CONVERT_NO_RELU);\n    pf_hmx_end(dev);\n}",
+        )],
+        "pf_hmx_end discards a converted tile that was not stored",
+    ),
+    step(
+        "the convert has a zero control word",
+        F,
+        "multiply yc",
+        &[("pf_hmx_convert(dev, PF_CONVERT_NO_RELU)", "pf_hmx_convert(dev, 0)")],
+        "the convert control word applies ReLU: bit 1 is clear",
+    ),
+    step(
+        "the convert writes 32 752 for what overflows",
+        G,
+        "multiply dxc",
+        &[("(dev, PF_CONVERT_NO_RELU)", "(dev, PF_CONVERT_NO_RELU | 1u << 6)")],
+        "the convert control word asks for feedback, maxnorm, BF16 or another bias set",
+    ),
+    step(
+        "the weight load is missing from the packet",
+        F,
+        "multiply yc",
+        &[(
+            "                packet.weight = (struct pf_load){weight + col * run_stride + tile * TILE_BYTES, last_byte};\n",
+            "",
+        )],
+        "an activation load without its weight load in the same packet",
+    ),
+    step(
+        "the loads are issued one after the other",
+        Q,
+        "multiply yc",
+        &[(
+            "{weight + col * run_stride + tile * TILE_BYTES, last_byte};\n",
+            "{weight + col * run_stride + tile * TILE_BYTES, last_byte};\n                packet.activation.rs = NULL;\n",
+        )],
+        "a weight load without its activation load in the same packet",
+    ),
+    step(
+        "the packet is issued empty",
+        S,
+        "multiply dxc",
+        &[("pf_hmx_issue(dev, packet)", "pf_hmx_issue(dev, (struct pf_packet){0})")],
+        "an HMX packet without a load",
+    ),
+    step(
+        "the activation begins at row 2",
+        F,
+        "multiply yc",
+        &[("(struct pf_load){activation + row", "(struct pf_load){activation + 128 + row")],
+        "low bits of an activation's Rs are row and channel offsets",
+    ),
+    step(
+        "the range is the length of the run, not its last byte",
+        F,
+        "multiply yc",
+        &[("* TILE_BYTES - 1;", "* TILE_BYTES;")],
+        "low bits of an activation's Rt mask rows and channels",
+    ),
+    step(
+        "the weight's address has the decompression bit",
+        G,
+        "multiply dxc",
+        &[("(struct pf_load){weight + col", "(struct pf_load){weight + 16 + col")],
+        "bit 4 of a weight's Rs decompresses weights",
+    ),
+    step(
+        "the weight's address has the negation bit",
+        Q,
+        "multiply yc",
+        &[("(struct pf_load){weight + col", "(struct pf_load){weight + 32 + col")],
+        "bit 5 of a weight's Rs negates the weights",
+    ),
+    step(
+        "the weight's address has the BF16 bit",
+        S,
+        "multiply dxc",
+        &[("(struct pf_load){weight + col", "(struct pf_load){weight + 64 + col")],
+        "bit 6 of a weight's Rs reads BF16",
+    ),
+    step(
+        "the weight range is a tile short",
+        Q,
+        "multiply yc",
+        &[("last_byte};\n                pf_hmx_issue", "last_byte - TILE_BYTES};\n                pf_hmx_issue")],
+        "the weight range is shorter than the activation's",
     ),
     elsewhere(
         "the bias is a splat of halfwords",
         F,
-        &[(
-            "    pf_hmx_begin(dev);\n    for",
-            "    pf_hmx_begin(dev);\n    memset(dev->vtcm, 0, 256);\n    for (uint32_t i = 0; i < 64; ++i) {\n        ((uint16_t *)dev->vtcm)[i] = 0x3C00;\n    }\n    pf_hmx_load_bias(dev, dev->vtcm);\n    for",
-        )],
+        &[("pf_vsplat_word(0x3C00)", "pf_vsplat_half(0x3C00)")],
+        "the HMX bias is a splat of halfwords",
+    ),
+    elsewhere(
+        "the bias scales by two",
+        G,
+        &[("pf_vsplat_word(0x3C00)", "pf_vsplat_word(0x4000)")],
         "the HMX bias record is not the identity",
+    ),
+    elsewhere(
+        "half of the bias record is not written",
+        S,
+        &[("    pf_vstore(dev, record + VECTOR_BYTES, pf_vzero());\n", "")],
+        "read of never-written VTCM bytes",
     ),
     elsewhere(
         "the bias lies on a vector, not on a record",
         Q,
-        &[(
-            "    pf_hmx_begin(dev);\n    for",
-            "    pf_hmx_begin(dev);\n    pf_hmx_load_bias(dev, dev->vtcm + VECTOR_BYTES);\n    for",
-        )],
+        &[("pf_hmx_bias(dev, record);", "pf_hmx_bias(dev, record + VECTOR_BYTES);")],
         "the HMX bias record must be aligned to 256 bytes",
     ),
     step(
-        "the bias is lost before the store",
+        "no bias is loaded",
         Q,
         "multiply yc",
+        &[("    pf_hmx_bias(dev, record);\n", "")],
+        "HMX convert before a bias record was loaded",
+    ),
+    elsewhere(
+        "VTCM is used after its release",
+        F,
         &[(
-            "            pf_hmx_store(dev, out",
-            "            dev->bias_loaded = 0;\n            pf_hmx_store(dev, out",
+            "        {K}_run(dev, plan, request);\n        pf_vtcm_release(dev);\n",
+            "        pf_vtcm_release(dev);\n        {K}_run(dev, plan, request);\n",
         )],
-        "HMX store before a bias record was loaded",
+        "VTCM is used outside pf_vtcm_acquire and pf_vtcm_release",
+    ),
+    elsewhere(
+        "VTCM is not acquired",
+        Q,
+        &[("status = pf_vtcm_acquire(dev);", "status = PF_OK;")],
+        "VTCM is used outside pf_vtcm_acquire and pf_vtcm_release",
+    ),
+    elsewhere(
+        "VTCM is acquired twice",
+        G,
+        &[("status = pf_vtcm_acquire(dev);", "status = pf_vtcm_acquire(dev) | pf_vtcm_acquire(dev);")],
+        "pf_vtcm_acquire while VTCM is already held",
+    ),
+    elsewhere(
+        "VTCM is released twice",
+        S,
+        &[("        pf_vtcm_release(dev);\n", "        pf_vtcm_release(dev);\n        pf_vtcm_release(dev);\n")],
+        "pf_vtcm_release without pf_vtcm_acquire",
+    ),
+    elsewhere(
+        "VTCM is kept",
+        F,
+        &[("        pf_vtcm_release(dev);\n", "")],
+        "the kernel returned without releasing VTCM",
+    ),
+    step(
+        "every worker packs the first strip",
+        F,
+        "pack_rows xa",
+        &[("uint32_t row = worker * TILE_EDGE;", "uint32_t row = 0;")],
+        "race between two workers: worker 1 writes what worker 0 writes",
+    ),
+    step(
+        "every worker dequantises every strip",
+        Q,
+        "dequantise wb",
+        &[("uint32_t strip = worker;", "uint32_t strip = 0;")],
+        "race between two workers: worker 1 writes what worker 0 writes",
+    ),
+    step(
+        "the strips of all workers go to one scratch tile",
+        S,
+        "pack_cols dyb",
+        &[("pf_pack_cols(dev, to + row / TILE_EDGE * strip_stride", "pf_pack_cols(dev, to")],
+        "race between two workers: worker 1 writes what worker 0 writes",
+    ),
+    step(
+        "a worker reads the strip of another",
+        F,
+        "pack_rows xa",
+        &[("exponents + at->m + row);\n    }\n", "exponents + at->m + row);\n    }\n    (void)pf_vload(dev, to);\n")],
+        "race between two workers: worker 1 reads what worker 0 writes",
+    ),
+    step(
+        "a worker writes what another has read",
+        G,
+        "interleave_pairs wb",
+        &[(
+            "    for (uint32_t strip = worker; strip",
+            "    if (worker) {\n        pf_vstore(dev, (uint8_t *)from, pf_vzero());\n    }\n    for (uint32_t strip = worker; strip",
+        )],
+        "race between two workers: worker 1 writes what worker 0 reads",
+    ),
+    step(
+        "every worker unpacks the first rows",
+        Q,
+        "unpack_rows y",
+        &[(
+            "row = worker * TILE_EDGE; row < at->m_len; row += workers * TILE_EDGE) {\n        const uint32_t rows = at_most(TILE_EDGE, at->m_len - row);\n        float *to",
+            "row = 0; row < at->m_len; row += workers * TILE_EDGE) {\n        const uint32_t rows = at_most(TILE_EDGE, at->m_len - row);\n        float *to",
+        )],
+        "race between two workers: worker 1 writes what worker 0 writes",
+    ),
+    step(
+        "all workers flag the same rows",
+        F,
+        "unpack_rows y",
+        &[("flags + at->m + row, accumulate", "flags + at->m, accumulate")],
+        "race between two workers: worker 1 writes what worker 0 writes",
+    ),
+    step(
+        "a worker starts workers",
+        F,
+        "pack_rows xa",
+        &[(
+            "    for (uint32_t row = worker * TILE_EDGE;",
+            "    pf_parallel(dev, {K}_pack_rows_xa_share, argument);\n    for (uint32_t row = worker * TILE_EDGE;",
+        )],
+        "a worker starts workers of its own",
+    ),
+    elsewhere(
+        "words are scattered and workers started",
+        F,
+        &[(
+            "                {K}_unpack_rows_y(dev",
+            "                pf_scatter_words(dev, pf_window(dev, plan, 2, 0), TILE_BYTES, pf_window(dev, plan, 1, no % 2), 128, 1);\n                {K}_unpack_rows_y(dev",
+        )],
+        "workers start before scattered words are released",
+    ),
+    step(
+        "a worker uses HMX",
+        Q,
+        "dequantise wb",
+        &[("    for (uint32_t strip = worker;", "    pf_hmx_clear(dev);\n    for (uint32_t strip = worker;")],
+        "HMX is used by a worker",
+    ),
+    step(
+        "a worker waits for DMA",
+        Q,
+        "dequantise wb",
+        &[("    for (uint32_t strip = worker;", "    pf_dma_wait(dev, 1);\n    for (uint32_t strip = worker;")],
+        "DMA is used by a worker",
+    ),
+    step(
+        "a product is stored before it is converted from qfloat",
+        A,
+        "apply dequantise_by_qfloat wb",
+        &[("pf_hf_from_q(low)", "low.lo.bits")],
+        "a qfloat vector is stored without conversion",
+    ),
+    step(
+        "the magnitude of a qfloat product is stored",
+        A,
+        "apply dequantise_by_qfloat wb",
+        &[("pf_hf_from_q(high)", "pf_vand(high.hi.bits, pf_vsplat_half(0x7FFF))")],
+        "a qfloat vector is stored without conversion",
     ),
 ];

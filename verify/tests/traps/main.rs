@@ -5,6 +5,7 @@
 //! its line.
 
 mod defects;
+mod forward_q8_by_qfloat;
 
 use defects::{DEFECTS, Defect};
 use hexagon_runtime::Overflow;
@@ -19,10 +20,15 @@ const TILES: [u32; 3] = [64, 32, 64];
 /// Large enough that every partial sum overflows FP16: a right kernel flags its rows and runs on.
 const VALUE: f32 = 300.0;
 
+/// The kernels that get defects.
+fn sound() -> Vec<Kernel> {
+    library::all().into_iter().chain([forward_q8_by_qfloat::forward_q8_by_qfloat()]).collect()
+}
+
 fn copy(name: &str, of: &str) -> Verified {
-    let mut kernel: Kernel = library::all().into_iter().find(|k| k.name == of).expect("a library kernel");
+    let mut kernel = sound().into_iter().find(|k| k.name == of).expect("a sound kernel");
     kernel.name = name.to_string();
-    check_kernel(&kernel).expect("a renamed library kernel")
+    check_kernel(&kernel).expect("a renamed kernel")
 }
 
 fn name(index: usize) -> String {
@@ -60,7 +66,7 @@ fn run(pool: &mut ModelPool, kernel: &Verified) -> Result<(), DeviceFault> {
 fn every_trap_stops_its_defect() {
     let mut kernels: Vec<Verified> =
         DEFECTS.iter().enumerate().map(|(index, defect)| copy(&name(index), defect.kernel)).collect();
-    kernels.extend(library::all().iter().map(|kernel| copy(&kernel.name, &kernel.name)));
+    kernels.extend(sound().iter().map(|kernel| copy(&kernel.name, &kernel.name)));
     let compiled = Compiled::from_c(&library_with(DEFECTS, &kernels), true).expect("it compiles");
     let model = Variant::Loaded(LoadedModel::open(&compiled.path()).expect("it loads"));
     let mut pool = ModelPool::open(model, 1, 8 << 20, Overflow::default()).expect("a device");
@@ -74,7 +80,7 @@ fn every_trap_stops_its_defect() {
         match run(&mut pool, kernel) {
             Err(DeviceFault::Trapped(text)) => {
                 let source = format!("{}.rs:", defect.kernel);
-                let placed = !defect.in_a_step || text.contains(&source) && text.contains(defect.step);
+                let placed = text.contains(&source) && (!defect.in_a_step || text.contains(defect.step));
                 if !text.contains(defect.says) || !text.contains(&name(index)) || !placed {
                     missed.push(format!("{}: another message: {text}", defect.what));
                 }
@@ -82,10 +88,20 @@ fn every_trap_stops_its_defect() {
             other => missed.push(format!("{}: {other:?}", defect.what)),
         }
         // A trap leaves the device usable.
-        let right = &kernels[DEFECTS.len() + index % 4];
+        let right = &kernels[DEFECTS.len() + index % sound().len()];
         assert_eq!(run(&mut pool, right), Ok(()), "after `{}`", defect.what);
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn a_qfloat_vector_has_no_store() {
+    let kernel = copy("unconverted", "forward_q8_by_qfloat");
+    let right = emit_library(&[kernel]);
+    let wrong = right.replacen("pf_hf_from_q(low)", "low.lo", 1);
+    assert_ne!(wrong, right);
+    let refused = Compiled::from_c(&wrong, true).err().expect("a type of its own").to_string();
+    assert!(refused.contains("pf_vstore") && refused.contains("incompatible type"), "{refused}");
 }
 
 #[test]

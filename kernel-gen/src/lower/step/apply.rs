@@ -50,7 +50,7 @@ impl Body<'_> {
         self.window_local("from", from, true);
         self.window_local("to", to, false);
         let (rows, cols) = (self.axis(rows), self.axis(cols));
-        self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
+        self.strips(&rows);
         self.code.line(format!("const uint32_t tiles = tiles_of(at->{cols}_len);"));
         self.code.line("pf_begin_tiles(dev, to + strip * strip_stride, tile_stride, tiles);");
         self.code.open("for (uint32_t tile = 0; tile < tiles; ++tile)");

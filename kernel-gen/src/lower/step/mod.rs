@@ -4,6 +4,7 @@ mod apply;
 mod load;
 mod multiply;
 mod pack;
+mod split;
 mod title;
 mod unpack;
 
@@ -59,6 +60,9 @@ impl<'a> Body<'a> {
             head.push_str(", uint32_t stage");
         }
         head.push(')');
+        if self.step.split.is_some() {
+            self.share(takes_request, staged.is_some());
+        }
         self.code.open(head);
         self.code.line(format!(
             "PF_STEP(dev, {}, {}, \"{}\"{});",
@@ -67,6 +71,17 @@ impl<'a> Body<'a> {
             self.label(),
             self.indices(staged.is_some())
         ));
+        if self.step.split.is_some() {
+            self.parallel(takes_request, staged.is_some());
+        } else {
+            self.work();
+        }
+        self.code.close();
+    }
+
+    /// What the step does, or a worker's share of it.
+    fn work(&mut self) {
+        let kernel = self.kernel();
         match self.step.kind.clone() {
             StepKind::Load { window, operand, block } => self.load(window, operand, block),
             StepKind::PackRows { window, operand, block, scale } => {
@@ -99,7 +114,6 @@ impl<'a> Body<'a> {
                 self.unpack("pf_unpack_cols", operand, block, window, [accumulate, unscale], columns);
             }
         }
-        self.code.close();
     }
 
     /// The block of every loop around the step, and the stage, for traps.
@@ -172,7 +186,7 @@ impl<'a> Body<'a> {
     }
 }
 
-fn c_string(text: &str) -> String {
+pub(super) fn c_string(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "/").replace('"', "'"))
 }
 

@@ -26,10 +26,15 @@ impl Body<'_> {
         self.code.open(inner);
         self.code.line("pf_hmx_clear(dev);");
         self.code.open("for (uint32_t tile = 0; tile < run; tile += PACKET_TILES)");
+        self.code.line("const uint32_t last_byte = at_most(PACKET_TILES, run - tile) * TILE_BYTES - 1;");
+        self.code.line("struct pf_packet packet = {0};");
         self.code.line(
-            "pf_hmx_multiply(dev, activation + row * run_stride + tile * TILE_BYTES, weight + col * run_stride + tile * TILE_BYTES, at_most(PACKET_TILES, run - tile));",
+            "packet.activation = (struct pf_load){activation + row * run_stride + tile * TILE_BYTES, last_byte};",
         );
+        self.code.line("packet.weight = (struct pf_load){weight + col * run_stride + tile * TILE_BYTES, last_byte};");
+        self.code.line("pf_hmx_issue(dev, packet);");
         self.code.close();
+        self.code.line("pf_hmx_convert(dev, PF_CONVERT_NO_RELU);");
         self.code.line("pf_hmx_store(dev, out + row * out_stride + col * TILE_BYTES);");
         self.code.close();
         self.code.close();

@@ -23,8 +23,7 @@ impl Body<'_> {
         self.code.line(format!("const uint32_t strip_stride = {strip};"));
         self.code.line(format!("const uint32_t tile_stride = {tile};"));
         self.window_local("to", window, false);
-        self.code.open(format!("for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"));
-        self.code.line(format!("const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"));
+        self.strip_rows(&rows);
         self.code.line(format!(
             "const float *from = (const float *)in_ddr({source}, (uint64_t)(at->{rows} + row) * {source}->row_stride + (uint64_t)at->{cols} * 4);"
         ));
@@ -51,7 +50,7 @@ impl Body<'_> {
         self.window_local("from", from, true);
         self.window_local("to", to, false);
         let (rows, cols) = (self.axis(rows), self.axis(cols));
-        self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
+        self.strips(&rows);
         self.code.line(format!(
             "{primitive}(dev, to + strip * strip_stride, tile_stride, from + strip * TILE_EDGE * row_bytes, row_bytes, tiles_of(at->{cols}_len));"
         ));
@@ -77,8 +76,7 @@ impl Body<'_> {
         self.window_local("from", from, true);
         self.window_local("to", to, false);
         let (rows, cols) = (self.axis(rows), self.axis(cols));
-        self.code.open(format!("for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"));
-        self.code.line(format!("const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"));
+        self.strip_rows(&rows);
         self.code.line(format!(
             "{dequantise}(dev, to + row / TILE_EDGE * strip_stride, tile_stride, from + row * row_bytes, row_bytes, rows, tiles_of(at->{cols}_len));"
         ));
@@ -103,7 +101,7 @@ impl Body<'_> {
         self.window_local("from", from, true);
         self.window_local("to", to, false);
         let (rows, cols) = (self.axis(rows), self.axis(cols));
-        self.code.open(format!("for (uint32_t strip = 0; strip < tiles_of(at->{rows}_len); ++strip)"));
+        self.strips(&rows);
         self.code.line(format!(
             "{primitive}(dev, to + strip * strip_stride, tile_stride, from + strip * from_strip_stride, from_tile_stride, tiles_of(at->{cols}_len));"
         ));

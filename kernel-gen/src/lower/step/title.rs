@@ -62,6 +62,7 @@ impl Body<'_> {
                 guard.map(|g| format!(" guard({g})")).unwrap_or_default()
             ),
         };
-        format!("{}: {text}", self.step.source)
+        let split = self.step.split.map(|a| format!(" split({})", kernel.axes[a.0].name)).unwrap_or_default();
+        format!("{}: {text}{split}", self.step.source)
     }
 }

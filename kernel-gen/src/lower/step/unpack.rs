@@ -43,8 +43,7 @@ impl Body<'_> {
             ("_affine", format!(", {scale}, {bias}"))
         };
         self.window_local("from", window, true);
-        self.code.open(format!("for (uint32_t row = 0; row < at->{rows}_len; row += TILE_EDGE)"));
-        self.code.line(format!("const uint32_t rows = at_most(TILE_EDGE, at->{rows}_len - row);"));
+        self.strip_rows(&rows);
         self.code.line(format!(
             "float *to = (float *)in_ddr({target}, (uint64_t)(at->{rows} + row) * {target}->row_stride + (uint64_t)at->{cols} * 4);"
         ));

@@ -44,6 +44,7 @@ pub(super) fn cost(cost: &Cost) -> Value {
         "steps": cost.steps.iter().map(|step| json!({
             "step": step.label, "source": step.source.to_string(), "runs": step.runs, "counts": counts(&step.counts),
             "predicted_vector_packets": step.vector_packets,
+            "predicted_busiest_packets": step.busiest_packets,
         })).collect::<Vec<_>>(),
     })
 }

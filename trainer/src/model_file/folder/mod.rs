@@ -28,6 +28,8 @@ pub(super) fn open(path: &Path) -> Result<ModelFile, ModelError> {
 #[cfg(test)]
 mod built;
 #[cfg(test)]
+mod config_tests;
+#[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
 mod tests;

@@ -107,3 +107,48 @@ fn tokenizer_and_template_are_found() {
     let (_folder, opened) = built.open();
     assert_eq!(render(&opened.unwrap().text.unwrap()), "jinja file");
 }
+
+/// A checkpoint of the multimodal class: the text model nested, and parts that are none of its business.
+#[test]
+fn only_the_text_part_of_a_multimodal_checkpoint_is_taken() {
+    let sound = || {
+        let mut built = Built::sound();
+        built.config["model_type"] = json!("qwen3_5_text");
+        for (key, value) in [
+            ("linear_num_key_heads", 1),
+            ("linear_num_value_heads", 2),
+            ("linear_key_head_dim", 4),
+            ("linear_value_head_dim", 3),
+            ("linear_conv_kernel_dim", 4),
+        ] {
+            built.config[key] = json!(value);
+        }
+        built.config["layer_types"] = json!(["full_attention"]);
+        let query = built.tensors.iter_mut().find(|tensor| tensor.0.ends_with("q_proj.weight")).unwrap();
+        query.2[0] *= 2;
+        query.3 = query.3.repeat(2);
+        for part in ["q_norm", "k_norm"] {
+            let name = format!("model.layers.0.self_attn.{part}.weight");
+            built.tensors.push((name, "F32", vec![16], vec![0; 64]));
+        }
+        built
+    };
+    let (_folder, opened) = sound().open();
+    let plain = opened.unwrap();
+    let mut built = sound();
+    built.config = json!({"model_type": "qwen3_5", "text_config": built.config});
+    for tensor in &mut built.tensors {
+        tensor.0 = tensor.0.replace("model.", "model.language_model.");
+    }
+    built.tensors.push(("model.visual.patch_embed.proj.weight".into(), "I32", vec![1, 1, 1, 1, 1], vec![0; 4]));
+    built.tensors.push(("mtp.fc.weight".into(), "F32", vec![1], vec![0; 4]));
+    let (_folder, opened) = built.open();
+    let nested = opened.unwrap();
+    assert_eq!(nested.config, plain.config);
+    assert_eq!(nested.tensors.names(), plain.tensors.names());
+    assert_eq!(nested.tensors.fingerprint().unwrap(), plain.tensors.fingerprint().unwrap());
+    // Two layouts in one folder would leave the choice to chance.
+    built.tensors.push(("model.norm.weight".into(), "F32", vec![32], vec![0; 128]));
+    let error = built.open().1.err().unwrap().to_string();
+    assert!(error.contains("model.norm.weight") && error.contains("model.language_model.norm.weight"), "{error}");
+}

@@ -122,6 +122,18 @@ impl Built {
         built
     }
 
+    /// The sound llama under the keys of another architecture.
+    pub(super) fn renamed(architecture: &str) -> Built {
+        let mut built = Built::sound();
+        for key in &mut built.keys {
+            if let Some(part) = key.name.strip_prefix("llama.") {
+                key.name = format!("{architecture}.{part}");
+            }
+        }
+        built.set("general.architecture", STRING, text(architecture));
+        built
+    }
+
     /// Sets or replaces a key.
     pub(super) fn set(&mut self, name: &str, kind: u32, value: Vec<u8>) -> &mut Built {
         self.keys.retain(|key| key.name != name);

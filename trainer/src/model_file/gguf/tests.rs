@@ -272,3 +272,30 @@ fn half_types() {
     dequantise(Element::F16, &[0x00, 0x3c, 0x01, 0x00], &mut out);
     assert_eq!(out, [1.0, 2f32.powi(-24)]);
 }
+
+/// Qwen2 has biases, Qwen3 norms of heads; neither interleaves its rotary rows.
+#[test]
+fn qwen2_and_qwen3_have_their_own_tensors_and_row_order() {
+    let extras: [(&str, Architecture, &[(&str, u64)]); 2] = [
+        ("qwen2", Architecture::Qwen2, &[("attn_q.bias", 32), ("attn_k.bias", 16), ("attn_v.bias", 16)]),
+        ("qwen3", Architecture::Qwen3, &[("attn_q_norm.weight", 16), ("attn_k_norm.weight", 16)]),
+    ];
+    for (name, architecture, tensors) in extras {
+        let mut built = Built::renamed(name);
+        for (part, len) in tensors {
+            built.add_f32(&format!("blk.0.{part}"), &[*len]);
+        }
+        let model = built.open().unwrap();
+        assert_eq!(model.config.architecture, architecture);
+        let mut wanted: Vec<String> = model.config.tensor_shapes().into_iter().map(|(name, _)| name).collect();
+        wanted.sort();
+        assert_eq!(model.tensors.names(), wanted);
+        let rows = model.tensors.read_f32("model.layers.0.self_attn.q_proj.weight").unwrap();
+        assert!(rows.iter().enumerate().all(|(index, value)| *value == index as f32), "{name}: rows were moved");
+        // Without them the file is not of its architecture.
+        built.tensors.pop();
+        assert!(built.open().err().unwrap().to_string().contains("missing"));
+    }
+    let error = Built::renamed("qwen35").open().err().unwrap().to_string();
+    assert!(error.contains("`qwen35`") && error.contains("Hugging Face folder"), "{error}");
+}

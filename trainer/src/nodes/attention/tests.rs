@@ -1,4 +1,5 @@
 use super::*;
+use crate::nodes::difference::{deviation, product, values};
 use crate::nodes::dropout::test_values;
 
 const SHAPE: AttentionShape = AttentionShape { heads: 4, kv_heads: 2, head_dim: 6 };
@@ -61,30 +62,29 @@ fn forward_agrees_with_f64_over_several_blocks_and_spans() {
 }
 
 #[test]
-fn backward_agrees_with_finite_differences() {
+fn backward_agrees_with_differences_over_several_blocks_and_spans() {
     let spans = [0..70, 70..73];
-    let Case { q, k, v, out, log_sum } = case(&spans);
     let (tokens, dim) = (73, SHAPE.head_dim);
-    let d_out = test_values(9, out.len());
+    let [q, k, v] = [(1, SHAPE.heads), (2, SHAPE.kv_heads), (3, SHAPE.kv_heads)]
+        .map(|(seed, heads)| values(seed, heads * tokens * dim, 3.0));
+    let d_out = values(9, q.len(), 1.0);
+    let forward = |q: &[f64], k: &[f64], v: &[f64]| {
+        let (mut out, mut log_sum) = (vec![0.0; q.len()], vec![0.0; SHAPE.heads * tokens]);
+        attention_forward(SHAPE, q, k, v, &spans, &mut out, &mut log_sum);
+        (out, log_sum)
+    };
+    let (out, log_sum) = forward(&q, &k, &v);
     let mut attended = vec![0.0; out.len()];
     crate::nodes::rope::join_heads(&out, tokens, dim, &mut attended);
     let (mut dq, mut dk, mut dv) = (vec![1.0; q.len()], vec![1.0; k.len()], vec![1.0; v.len()]);
     attention_backward(SHAPE, (&q, &k, &v), &attended, &log_sum, &d_out, &spans, (&mut dq, &mut dk, &mut dv));
-    let inputs = [wide(&q), wide(&k), wide(&v)];
-    let value = |inputs: &[Vec<f64>; 3]| -> f64 {
-        plain(&inputs[0], &inputs[1], &inputs[2], &spans).iter().zip(&d_out).map(|(o, d)| o * f64::from(*d)).sum()
-    };
-    for (which, grads) in [&dq, &dk, &dv].into_iter().enumerate() {
-        for element in (0..grads.len()).step_by(31) {
-            let mut moved = inputs.clone();
-            moved[which][element] += 1e-5;
-            let high = value(&moved);
-            moved[which][element] -= 2e-5;
-            let slope = (high - value(&moved)) / 2e-5;
-            let found = f64::from(grads[element]);
-            assert!((found - slope).abs() < 2e-5, "input {which} element {element}: {found} {slope}");
-        }
-    }
+    let value = |q: &[f64], k: &[f64], v: &[f64]| product(&forward(q, k, v).0, &d_out);
+    let off = [
+        deviation(&q, &dq, 31, |moved| value(moved, &k, &v)),
+        deviation(&k, &dk, 31, |moved| value(&q, moved, &v)),
+        deviation(&v, &dv, 31, |moved| value(&q, &k, moved)),
+    ];
+    assert!(off.iter().all(|off| *off < 1e-8), "{off:?}");
 }
 
 #[test]

@@ -1,80 +1,57 @@
-//! Keys and values of tokens already seen.
+//! Keys and values of the attention layers.
 
-use super::batch::Segment;
+use crate::architecture::batch::Segment;
 use crate::nodes::{AttentionShape, Visible, attend, cut};
 use crate::registry::ModelConfig;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Keys (after rope) and values of every layer, one row per token, in the order the tokens were
-/// appended. A row knows no position: rope was applied before it was stored.
-pub struct KvCache {
+pub(super) struct KeyValues {
     head_dim: usize,
     kv_heads: usize,
-    /// `[layer · kv_heads + head]`, each `[rows][head_dim]`.
+    /// `[layer · kv_heads + head]`, each `[rows][head_dim]`; those of recurrent layers stay empty.
     keys: Vec<Vec<f32>>,
     values: Vec<Vec<f32>>,
-    rows: usize,
 }
 
-impl KvCache {
-    /// An empty cache for a model.
+impl KeyValues {
     pub fn new(config: &ModelConfig) -> Self {
         let slots = config.layers * config.kv_heads;
-        KvCache {
+        KeyValues {
             head_dim: config.head_dim,
             kv_heads: config.kv_heads,
             keys: vec![Vec::new(); slots],
             values: vec![Vec::new(); slots],
-            rows: 0,
         }
     }
 
-    /// Number of rows (tokens) held.
-    pub fn len(&self) -> usize {
-        self.rows
-    }
-
-    /// Whether no token is held.
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
-    /// Forgets every row from `rows` on; nothing happens if fewer are held.
     pub fn truncate(&mut self, rows: usize) {
         for slot in self.keys.iter_mut().chain(&mut self.values) {
             slot.truncate(rows * self.head_dim);
         }
-        self.rows = self.rows.min(rows);
     }
 
-    /// Appends one layer's head-major `[kv_heads][tokens][head_dim]` keys and values. The rows count
-    /// once [`KvCache::commit`] is called, when every layer has its share.
-    pub(super) fn append(&mut self, layer: usize, keys: &[f32], values: &[f32]) {
+    /// Appends one layer's head-major `[kv_heads][tokens][head_dim]` keys and values behind `rows`.
+    pub fn append(&mut self, layer: usize, rows: usize, keys: &[f32], values: &[f32]) {
         let width = keys.len() / self.kv_heads;
         for head in 0..self.kv_heads {
             let slot = layer * self.kv_heads + head;
-            self.keys[slot].truncate(self.rows * self.head_dim);
-            self.values[slot].truncate(self.rows * self.head_dim);
+            self.keys[slot].truncate(rows * self.head_dim);
+            self.values[slot].truncate(rows * self.head_dim);
             self.keys[slot].extend_from_slice(&keys[head * width..][..width]);
             self.values[slot].extend_from_slice(&values[head * width..][..width]);
         }
     }
 
-    /// Counts `tokens` rows appended to every layer.
-    pub(super) fn commit(&mut self, tokens: usize) {
-        self.rows += tokens;
-    }
-
-    /// Attention of new tokens whose keys and values were just appended to `layer`: each segment
-    /// sees its context and itself. `queries` and the result are head-major `[heads][tokens][head_dim]`.
-    pub(super) fn attend(
+    /// Attention of new tokens whose keys and values were just appended to `layer` behind `rows`: each segment sees its
+    /// context and itself. `queries` and the result are head-major `[heads][tokens][head_dim]`.
+    pub fn attend(
         &self,
         layer: usize,
+        rows: usize,
         shape: AttentionShape,
         queries: &[f32],
-        segments: &[Segment<'_>],
-        spans: &[Range<usize>],
+        (segments, spans): (&[Segment<'_>], &[Range<usize>]),
     ) -> Vec<f32> {
         let (tokens, dim) = (spans.last().map_or(0, |s| s.end), self.head_dim);
         let mut out = vec![0.0; queries.len()];
@@ -88,7 +65,7 @@ impl KvCache {
                 causal,
             };
             let span = &spans[index];
-            let own = visible(self.rows + span.start..self.rows + span.end, true);
+            let own = visible(rows + span.start..rows + span.end, true);
             let context = segments[index].context.iter().map(|rows| visible(rows.clone(), false));
             let pieces: Vec<_> = context.chain([own]).collect();
             let queries = &queries[(head * tokens + span.start) * dim..(head * tokens + span.end) * dim];

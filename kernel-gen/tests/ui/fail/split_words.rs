@@ -1,0 +1,41 @@
+//! Not last, no axis, two axes, and twice.
+
+kernel_gen::kernel! {
+    /// Y = X · Wᵀ.
+    pub kernel split_words {
+        axes { m: token, n: out, k: in }
+
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight f16 row_major[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+
+        tunable mc in 32..=1024;
+        tunable nc in [32, 64, 128];
+        tunable kc in 32..=4096 multiple_of 64;
+
+        window xa: activation_tiles f16[mc, kc];
+        window wq: row_major f16[nc, kc] stages 2;
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xa <- x[mo, ko] split(m) scale(row);
+                    for no in tiles(n, nc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        scatter_words wb <- wq split();
+                        multiply yc <- xa * wb split(m, n);
+                        unpack_rows y[mo, no] += yc unscale(row) guard(60000) split(m) split(m);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+}
+
+fn main() {
+    let _: kernel_gen::Kernel = split_words();
+}
