@@ -13,8 +13,8 @@ use crate::{
     check, parse,
     report::Report,
     tree::{
-        AxisRole, Block, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole, Scope, Side,
-        Statement, Step, StepKind, TileFormat, Unpack, WindowLayout,
+        AxisRole, Block, BlockFormat, Candidates, Conversion, Element, Kernel, Loop, OperandLayout, OperandRole, Scope,
+        Side, Statement, Step, StepKind, TileFormat, Unpack, WindowLayout,
     },
 };
 
@@ -181,6 +181,13 @@ fn tiles(format: &TileFormat) -> TokenStream {
     quote!(Tiles(#format))
 }
 
+/// `Blocks(format)` of an operand's or a window's layout.
+fn blocks(format: BlockFormat) -> TokenStream {
+    match format {
+        BlockFormat::Q8_0 => quote!(Blocks(ir::BlockFormat::Q8_0)),
+    }
+}
+
 fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {
     let one = |operand: &crate::tree::Operand| {
         let (name, source) = (operand.name.to_string(), source(operand.name.span()));
@@ -194,6 +201,7 @@ fn operands(names: &Names<'_>) -> Option<Vec<TokenStream>> {
             OperandLayout::RowMajor => quote!(RowMajor),
             OperandLayout::Vector => quote!(Vector),
             OperandLayout::Tiles(format) => tiles(format),
+            OperandLayout::Blocks(format) => blocks(*format),
         };
         let scope = match operand.scope {
             Scope::DdrResident => quote!(DdrResident),
@@ -241,6 +249,7 @@ fn windows(names: &Names<'_>) -> Option<Vec<TokenStream>> {
             WindowLayout::OutputTiles => quote!(OutputTiles),
             WindowLayout::RowMajor => quote!(RowMajor),
             WindowLayout::Tiles(format) => tiles(format),
+            WindowLayout::Blocks(format) => blocks(*format),
         };
         let element = element(window.element);
         let (rows, cols) = (names.tunable(&window.extents[0])?, names.tunable(&window.extents[1])?);

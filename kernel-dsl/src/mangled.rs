@@ -1,114 +1,201 @@
 //! The macro survives anything: mangled kernels give errors and Rust that parses, never a panic.
+//!
+//! The kernels of the library and of the passing macro tests have tokens deleted, repeated, swapped, inserted and spliced at any
+//! depth. A few seconds are tried with every test run; `PERMAFROST_FUZZ_SECONDS=600` tries as long as it says.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::expand::macro_input;
 
-const SOUND: &str = include_str!("../../kernel-gen/tests/ui/pass/plain.rs");
-const OWN_STEP: &str = include_str!("../../kernel-gen/tests/ui/pass/own_step.rs");
-const BY_ARCHITECTURE: &str = include_str!("../../kernel-gen/tests/ui/pass/by_architecture.rs");
-const TWO_DIRECTIONS: &str = include_str!("../../kernel-gen/tests/ui/pass/two_directions.rs");
-const REQUIRE: &str = include_str!("../../kernel-gen/tests/ui/pass/require.rs");
-const ALL: [&str; 5] = [SOUND, OWN_STEP, BY_ARCHITECTURE, TWO_DIRECTIONS, REQUIRE];
+/// Cases of one run without the variable, and of one round with it.
+const CASES: u32 = 3000;
 
-/// The tokens inside `kernel! { … }`.
-fn sound(text: &str) -> Vec<TokenTree> {
-    let file: TokenStream = text.parse().unwrap();
-    let group = file.into_iter().find_map(|token| match token {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
+/// Every `kernel! { … }` of the library and of the macro tests, as what stands between the braces.
+fn sources() -> Vec<Vec<TokenTree>> {
+    let kernel_gen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel-gen");
+    let mut files: Vec<_> = ["src/library", "tests/ui/pass"]
+        .iter()
+        .flat_map(|folder| fs::read_dir(kernel_gen.join(folder)).expect("a folder of kernels"))
+        .map(|entry| entry.expect("a file").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect();
+    files.sort();
+    files.iter().flat_map(|file| calls(fs::read_to_string(file).unwrap().parse().unwrap())).collect()
+}
+
+/// The arguments of every call of the macro among some tokens.
+fn calls(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let call = |window: &[TokenTree]| match window {
+        [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(group)]
+            if name == "kernel" && bang.as_char() == '!' && group.delimiter() == Delimiter::Brace =>
+        {
+            Some(group.stream().into_iter().collect())
+        }
         _ => None,
-    });
-    group.unwrap().stream().into_iter().collect()
+    };
+    tokens.windows(3).filter_map(call).collect()
 }
 
-/// A small generator: the same mistakes on every run.
-struct Dice(u64);
+/// Numbers that proptest draws and shrinks towards 0; once they are used up, every choice is the first.
+struct Choices<'c>(std::slice::Iter<'c, u32>);
 
-impl Dice {
+impl Choices<'_> {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound.max(1)
+        self.0.next().map_or(0, |&choice| choice as usize % bound.max(1))
     }
 }
 
-/// Changes one place, at a random depth.
-fn mangle(tokens: &mut Vec<TokenTree>, dice: &mut Dice, spare: &[TokenTree]) {
-    if tokens.is_empty() {
-        return;
-    }
-    let at = dice.below(tokens.len());
-    if let TokenTree::Group(group) = &tokens[at]
-        && dice.below(8) != 0
+/// Tokens that appear in no kernel, or not where they are put.
+fn strangers() -> Vec<TokenTree> {
+    let word = |text: &str| TokenTree::Ident(Ident::new(text, Span::call_site()));
+    let group = |delimiter| TokenTree::Group(Group::new(delimiter, TokenStream::new()));
+    vec![
+        word("self"),
+        word("unsafe"),
+        TokenTree::Ident(Ident::new_raw("fn", Span::call_site())),
+        word("kernel"),
+        TokenTree::Literal(Literal::u64_unsuffixed(u64::MAX)),
+        TokenTree::Literal(Literal::u8_suffixed(32)),
+        TokenTree::Literal(Literal::f64_unsuffixed(1.5)),
+        TokenTree::Literal(Literal::string("}{")),
+        TokenTree::Punct(Punct::new('-', Spacing::Alone)),
+        TokenTree::Punct(Punct::new('=', Spacing::Joint)),
+        TokenTree::Punct(Punct::new('#', Spacing::Alone)),
+        group(Delimiter::Brace),
+        group(Delimiter::Bracket),
+        group(Delimiter::None),
+    ]
+}
+
+/// Changes one place, at any depth.
+fn mangle(tokens: &mut Vec<TokenTree>, choices: &mut Choices<'_>, spare: &[TokenTree]) {
+    let at = choices.below(tokens.len());
+    if let Some(TokenTree::Group(group)) = tokens.get(at)
+        && choices.below(8) != 7
     {
         let mut inner: Vec<_> = group.stream().into_iter().collect();
-        mangle(&mut inner, dice, spare);
+        mangle(&mut inner, choices, spare);
         let mut changed = Group::new(group.delimiter(), inner.into_iter().collect());
         changed.set_span(group.span());
         tokens[at] = TokenTree::Group(changed);
         return;
     }
-    match dice.below(4) {
+    let other = |choices: &mut Choices<'_>| spare[choices.below(spare.len())].clone();
+    if tokens.is_empty() {
+        tokens.push(other(choices));
+        return;
+    }
+    let end = at + 1 + choices.below(tokens.len() - at);
+    match choices.below(7) {
         0 => drop(tokens.remove(at)),
         1 => tokens.insert(at, tokens[at].clone()),
         2 => {
-            let other = dice.below(tokens.len());
-            tokens.swap(at, other);
+            let to = choices.below(tokens.len());
+            tokens.swap(at, to);
         }
-        _ => tokens[at] = spare[dice.below(spare.len())].clone(),
+        3 => tokens[at] = other(choices),
+        4 => tokens.insert(at, other(choices)),
+        5 => drop(tokens.drain(at..end)),
+        // A run of tokens moved to another place, or copied there.
+        _ => {
+            let run: Vec<_> = tokens[at..end].to_vec();
+            if choices.below(2) == 0 {
+                tokens.drain(at..end);
+            }
+            let to = choices.below(tokens.len() + 1);
+            tokens.splice(to..to, run);
+        }
     }
 }
 
-/// All leaves of a tree.
-fn leaves(tokens: &[TokenTree], out: &mut Vec<TokenTree>) {
+/// All tokens of some trees, groups included.
+fn pieces(tokens: &[TokenTree], out: &mut Vec<TokenTree>) {
     for token in tokens {
-        match token {
-            TokenTree::Group(group) => leaves(&group.stream().into_iter().collect::<Vec<_>>(), out),
-            leaf => out.push(leaf.clone()),
+        out.push(token.clone());
+        if let TokenTree::Group(group) = token {
+            pieces(&group.stream().into_iter().collect::<Vec<_>>(), out);
         }
     }
+}
+
+/// What came of some mangled kernels.
+#[derive(Default)]
+struct Tally {
+    tried: u32,
+    refused: u32,
+}
+
+/// Tries `cases` mangled kernels drawn from `seed`.
+fn round(sources: &[Vec<TokenTree>], spare: &[TokenTree], seed: u64, cases: u32) -> Tally {
+    let config = Config { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
+    let tally = std::cell::RefCell::new(Tally::default());
+    let strategy = (0..sources.len(), 1..5usize, vec(any::<u32>(), 8..60));
+    let result = TestRunner::new(config).run(&strategy, |(source, changes, choices)| {
+        let mut tokens = sources[source].clone();
+        let mut choices = Choices(choices.iter());
+        for _ in 0..changes {
+            mangle(&mut tokens, &mut choices, spare);
+        }
+        let input: TokenStream = tokens.into_iter().collect();
+        let shown = input.to_string();
+        let output = std::panic::catch_unwind(|| macro_input(input))
+            .map_err(|_| TestCaseError::fail(format!("the macro panics: {shown}")))?;
+        let text = output.to_string();
+        prop_assert!(syn::parse2::<syn::File>(output).is_ok(), "expands to what is not Rust: {}", shown);
+        let mut tally = tally.borrow_mut();
+        tally.tried += 1;
+        tally.refused += u32::from(text.contains("compile_error"));
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    tally.into_inner()
 }
 
 #[test]
 fn the_unmangled_kernels_are_sound() {
-    for text in ALL {
-        let text = macro_input(sound(text).into_iter().collect()).to_string();
+    let sources = sources();
+    assert!(sources.len() >= 12, "only {} kernels found", sources.len());
+    for source in sources {
+        let text = macro_input(source.into_iter().collect()).to_string();
         assert!(!text.contains("compile_error"), "{text}");
     }
 }
 
 #[test]
 fn mangled_kernels_expand_to_rust() {
-    let sounds = ALL.map(sound);
-    let mut spare = Vec::new();
-    for sound in &sounds[1..] {
-        leaves(sound, &mut spare);
-    }
-    let mut dice = Dice(7);
-    let mut refused = 0;
-    for round in 0..7500 {
-        let mut tokens = sounds[round % ALL.len()].clone();
-        for _ in 0..=dice.below(4) {
-            mangle(&mut tokens, &mut dice, &spare);
+    let sources = sources();
+    let mut spare = strangers();
+    sources.iter().for_each(|source| pieces(source, &mut spare));
+    let seconds = env::var("PERMAFROST_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let started = Instant::now();
+    let mut total = Tally::default();
+    for seed in 0.. {
+        let Tally { tried, refused } = round(&sources, &spare, seed, CASES);
+        total = Tally { tried: total.tried + tried, refused: total.refused + refused };
+        if started.elapsed() >= Duration::from_secs(seconds.unwrap_or(0)) {
+            break;
         }
-        let input: TokenStream = tokens.into_iter().collect();
-        let shown = input.to_string();
-        let output = macro_input(input);
-        let file = syn::parse2::<syn::File>(output.clone());
-        assert!(file.is_ok(), "expands to what is not Rust: {shown}");
-        refused += usize::from(output.to_string().contains("compile_error"));
     }
-    assert!(refused > 5000, "only {refused} of 7500 mangled kernels were refused");
+    println!("{} mangled kernels, {} of them refused", total.tried, total.refused);
+    assert!(total.refused > total.tried / 2, "only {} of {} were refused", total.refused, total.tried);
+    assert!(total.refused < total.tried, "none of {} was a kernel still", total.tried);
 }
 
 #[test]
 fn a_broken_kernel_keeps_its_type() {
-    let text = SOUND.replace("dequantise wb", "dequantize wb");
-    let file: TokenStream = text.parse().unwrap();
-    let group = file.into_iter().find_map(|token| match token {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
-        _ => None,
-    });
-    let output = macro_input(group.unwrap());
+    let text = include_str!("../../kernel-gen/tests/ui/pass/plain.rs").replace("dequantise wb", "dequantize wb");
+    let call = calls(text.parse().unwrap()).remove(0);
+    let output = macro_input(call.into_iter().collect());
     let file: syn::File = syn::parse2(output).unwrap();
     assert!(file.items.iter().any(|item| matches!(item, syn::Item::Macro(_))), "the error");
     assert!(file.items.iter().any(|item| matches!(item, syn::Item::Fn(f) if f.sig.ident == "plain")), "the stub");

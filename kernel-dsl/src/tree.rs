@@ -154,6 +154,22 @@ impl TileFormat {
     }
 }
 
+/// Rows of blocks: the constants of `kernel_gen::ir::BlockFormat`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockFormat {
+    Q8_0,
+}
+
+impl BlockFormat {
+    pub const ALL: [BlockFormat; 1] = [BlockFormat::Q8_0];
+
+    pub const fn keyword(self) -> &'static str {
+        match self {
+            BlockFormat::Q8_0 => "q8_0_blocks",
+        }
+    }
+}
+
 /// What a step of the author's reads.
 pub(crate) enum StepInput {
     Packed(TileFormat, Side),
@@ -174,6 +190,7 @@ pub(crate) struct HvxStep {
 pub(crate) enum OperandLayout {
     RowMajor,
     Tiles(TileFormat),
+    Blocks(BlockFormat),
     Vector,
 }
 
@@ -212,6 +229,7 @@ pub(crate) enum WindowLayout {
     OutputTiles,
     RowMajor,
     Tiles(TileFormat),
+    Blocks(BlockFormat),
 }
 
 impl WindowLayout {
@@ -222,6 +240,7 @@ impl WindowLayout {
             WindowLayout::OutputTiles => "output_tiles",
             WindowLayout::RowMajor => "row_major",
             WindowLayout::Tiles(format) => &format.name,
+            WindowLayout::Blocks(format) => format.keyword(),
         }
     }
 }

@@ -47,8 +47,9 @@ struct pf_plan {
     uint64_t hash;                       /* FNV-1a 64 of every field above */
 };
 
-/* One operand in DDR. Row-major operands: `rows` x `cols` elements, `row_stride` bytes apart, base aligned to 128 bytes.
- * Tiled operands: rows and cols are the padded extents, row_stride the bytes of one row of tiles. */
+/* One operand in DDR, its base aligned to 128 bytes. Row-major operands: `rows` x `cols` elements, `row_stride` bytes apart.
+ * Tiled operands: rows and cols are the padded extents, row_stride the bytes of one row of tiles. Rows of blocks are as the
+ * model file has them: any base, no padding. */
 struct pf_operand {
     uint64_t address;
     uint64_t bytes;

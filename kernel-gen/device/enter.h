@@ -12,15 +12,20 @@ struct pf_kernel {
 /* Row scales outside +-126 would not be normal f32 numbers, and multiplying by them would not be exact. */
 #define PF_MOST_EXPONENT 126
 
+/* Windows in ascending order, whole tiles apart and clear of one another: what the planner makes. */
 static inline int pf_plan_fits(const pf_device *dev, const struct pf_plan *plan)
 {
     if (plan->window_count > PF_MAX_WINDOWS || dev->vtcm_bytes < PF_CORNER_BYTES
         || plan->vtcm_bytes > dev->vtcm_bytes - PF_CORNER_BYTES)
         return 0;
+    uint64_t end = 0;
     for (uint32_t i = 0; i < plan->window_count; i++) {
         const struct pf_window *window = &plan->windows[i];
-        if (!window->stage_bytes || !window->stages
-            || window->offset + (uint64_t)window->stage_bytes * window->stages > plan->vtcm_bytes)
+        if (!window->stage_bytes || !window->stages || window->offset < end || window->offset % PF_TILE_BYTES
+            || window->stage_bytes % PF_TILE_BYTES)
+            return 0;
+        end = window->offset + (uint64_t)window->stage_bytes * window->stages;
+        if (end > plan->vtcm_bytes)
             return 0;
     }
     return 1;
@@ -33,9 +38,6 @@ static inline int pf_request_fits(const struct pf_plan *plan, const struct pf_re
         return 0;
     for (uint32_t i = 1; i < PF_MAX_AXES; i++)
         if (request->axes[i] != plan->axes[i])
-            return 0;
-    for (uint32_t i = 0; i < PF_MAX_OPERANDS; i++)
-        if (request->operands[i].address % PF_VECTOR_BYTES)
             return 0;
     if (!request->row_exponents)
         return 1;

@@ -153,6 +153,33 @@ static inline void pf_dequantise_q4_body(pf_device *dev, uint8_t *dst, uint32_t 
     }
 }
 
+static inline void pf_dequantise_q8_blocks_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                                uint32_t src_stride, uint32_t rows, uint32_t tiles)
+{
+    (void)dev;
+    for (uint32_t row = 0; row < PF_TILE; row += 8)
+        for (uint32_t piece = 0; piece < tiles * 2u; piece++) {
+            const uint8_t *from = src + (size_t)row * src_stride + (size_t)(piece >> 1) * PF_BLOCK_Q8_BYTES;
+            __m256i v[8];
+            for (uint32_t i = 0; i < 8; i++, from += src_stride) {
+                v[i] = _mm256_setzero_si256();
+                if (row + i >= rows)
+                    continue;
+                uint16_t d;
+                memcpy(&d, from, sizeof d);
+                __m256 scale = _mm256_set1_ps(pf_float_from_half(d));
+                __m128i quants = _mm_loadu_si128((const __m128i *)(from + 2 + (piece & 1u) * 16u));
+                __m256 low = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(quants));
+                __m256 high = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(quants, 8)));
+                v[i] = _mm256_set_m128i(pf_narrow(_mm256_mul_ps(high, scale)), pf_narrow(_mm256_mul_ps(low, scale)));
+            }
+            pf_transpose8(v);
+            uint8_t *to = dst + (size_t)(piece >> 1) * dst_tile_stride + (piece & 1u) * 1024u + row * 4u;
+            for (uint32_t i = 0; i < 8; i++)
+                pf_store256(to + i * 128u, v[i]);
+        }
+}
+
 /* Stores or adds columns [column, column + 8) of a row. */
 static inline void pf_put_scaled(float *to, uint32_t column, uint32_t cols, __m128i half, __m256 scale, int accumulate,
                                  struct pf_columns columns)

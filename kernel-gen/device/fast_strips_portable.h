@@ -125,6 +125,25 @@ static inline void pf_dequantise_q4_body(pf_device *dev, uint8_t *dst, uint32_t 
     }
 }
 
+static inline void pf_dequantise_q8_blocks_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                                uint32_t src_stride, uint32_t rows, uint32_t tiles)
+{
+    (void)dev;
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        uint16_t *out = (uint16_t *)(dst + (size_t)tile * dst_tile_stride);
+        for (uint32_t n = 0; n < PF_TILE; n++) {
+            const uint8_t *block = src + (size_t)n * src_stride + tile * PF_BLOCK_Q8_BYTES;
+            const int8_t *quants = (const int8_t *)block + 2;
+            uint16_t d = 0;
+            if (n < rows)
+                memcpy(&d, block, sizeof d);
+            float scale = pf_float_from_half(d);
+            for (uint32_t k = 0; k < PF_TILE; k++)
+                out[pf_tile_index(k, n)] = n < rows ? pf_half_from_float((float)quants[k] * scale) : 0;
+        }
+    }
+}
+
 /* One row of one output tile, element c at halfword in[c * step], columns from `first` on; returns the largest
  * magnitude's pattern. */
 static inline uint32_t pf_unpack_row(float *to, const uint16_t *in, uint32_t step, uint32_t first, uint32_t valid,

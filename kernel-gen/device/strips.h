@@ -2,8 +2,8 @@
  * dst + i * dst_tile_stride, so that either order of the tile grid can be produced.
  *
  * Token rows live in DDR: row base and stride multiples of 128. 16-bit rows may be taken from any multiple of 32 columns
- * on. Row-major FP16 and Q8 tiles live in VTCM: strip
- * base, row stride and Q8 tile stride multiples of 128. FP16 tiles are aligned to 2048.
+ * on. Row-major FP16, rows of blocks and packed tiles live in VTCM: strip base, row stride and tile stride multiples of
+ * 128. FP16 tiles are aligned to 2048.
  */
 #ifndef PF_STRIPS_H
 #define PF_STRIPS_H
@@ -140,6 +140,17 @@ static inline void pf_dequantise_q4(pf_device *dev, uint8_t *dst, uint32_t dst_t
 {
     pf_begin_tiles(dev, dst, dst_tile_stride, tiles);
     pf_dequantise_q4_body(dev, dst, dst_tile_stride, src, src_tile_stride, tiles);
+}
+
+/* `rows` rows of ggml's Q8_0 blocks W[n][k] (34 bytes: FP16 scale d, 32 int8 along k) into FP16 tiles, each value
+ * RNE16(q * d), rows beyond the end zero: the same bytes pf_dequantise_q8 makes of the same quants and scales. */
+static inline void pf_dequantise_q8_blocks(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                           uint32_t src_stride, uint32_t rows, uint32_t tiles)
+{
+    pf_check(dev, rows >= 1 && rows <= PF_TILE, "a strip has 1 to 32 rows", NULL, rows);
+    pf_check_aligned(dev, src, PF_VECTOR_BYTES, PF_BLOCK_Q8_BYTES, "a row of blocks must be aligned to 128 bytes");
+    pf_begin_tiles(dev, dst, dst_tile_stride, tiles);
+    pf_dequantise_q8_blocks_body(dev, dst, dst_tile_stride, src, src_stride, rows, tiles);
 }
 
 static inline void pf_begin_unpack(pf_device *dev, const uint8_t *src, uint32_t src_tile_stride, uint32_t rows,

@@ -136,6 +136,29 @@ static inline void pf_dequantise_q4_body(pf_device *dev, uint8_t *dst, uint32_t 
     }
 }
 
+/* Rows j and j + 16 share a vector, so that the transpose exchanges exactly (row, pair of k). */
+static inline void pf_dequantise_q8_blocks_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                                uint32_t src_stride, uint32_t rows, uint32_t tiles)
+{
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        const uint8_t *from = src + (size_t)tile * PF_BLOCK_Q8_BYTES;
+        pf_vec v[16];
+        for (uint32_t j = 0; j < 16; j++) {
+            pf_vec low = pf_vzero(), high = pf_vzero();
+            if (j < rows)
+                low = pf_vload_unaligned(dev, from + (size_t)j * src_stride, PF_BLOCK_Q8_BYTES);
+            if (j + 16 < rows)
+                high = pf_vload_unaligned(dev, from + (size_t)(j + 16) * src_stride, PF_BLOCK_Q8_BYTES);
+            pf_vec blocks = pf_vshuff(high, low, 64).lo; /* row j from byte 0, row j + 16 from byte 64 */
+            pf_vec_pair quants = pf_vhf_from_b(pf_vror(blocks, 2));
+            v[j] = pf_vmul_hf(pf_vshuff(quants.hi, quants.lo, 64).lo, pf_vsplat_first_h(blocks));
+        }
+        pf_vtranspose_words(v);
+        for (uint32_t pair = 0; pair < 16; pair++)
+            pf_vstore(dev, dst + (size_t)tile * dst_tile_stride + pair * PF_VECTOR_BYTES, v[pair]);
+    }
+}
+
 /* Stores or adds the f32 vector of one token and tile. */
 static inline void pf_put_row(pf_device *dev, float *dst, uint32_t dst_stride, uint32_t row, uint32_t tile, uint32_t cols,
                               pf_vec value, float scale, int accumulate, struct pf_columns columns)

@@ -8,6 +8,7 @@
 #define PF_TILE_BYTES 2048u      /* FP16 tile */
 #define PF_TILE_Q8_BYTES 1088u   /* 1024 int8 quants, then 32 FP16 scales */
 #define PF_TILE_Q4_BYTES 576u    /* 512 bytes of nibbles, then 32 FP16 scales */
+#define PF_BLOCK_Q8_BYTES 34u    /* ggml's Q8_0: FP16 scale, then 32 int8 quants of one row */
 #define PF_VECTOR_BYTES 128u     /* HVX vector: one pair of tile rows */
 #define PF_PACKET_TILES 32u      /* most tiles one HMX packet takes along the contraction */
 #define PF_BIAS_BYTES 256u       /* HMX bias record, aligned to its size */

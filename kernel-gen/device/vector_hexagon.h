@@ -30,6 +30,14 @@ static inline pf_vec pf_vload_first(pf_device *dev, const uint8_t *p, uint32_t b
     return pf_vload(dev, p);
 }
 
+/* Two aligned loads and a shift. The second may lie past the window, but not past VTCM: its end is reserved. */
+static inline pf_vec pf_vload_unaligned(pf_device *dev, const uint8_t *p, uint32_t bytes)
+{
+    (void)bytes;
+    const uint8_t *first = (const uint8_t *)((uintptr_t)p & ~(uintptr_t)(PF_VECTOR_BYTES - 1u));
+    return Q6_V_valign_VVR(pf_vload(dev, first + PF_VECTOR_BYTES), pf_vload(dev, first), (int32_t)(uintptr_t)p);
+}
+
 static inline pf_vec pf_vload_output(pf_device *dev, const uint8_t *p) { return pf_vload(dev, p); }
 
 static inline void pf_vstore(pf_device *dev, uint8_t *p, pf_vec v)
@@ -53,6 +61,21 @@ static inline void pf_vstore_ddr(pf_device *dev, void *p, pf_vec v, uint32_t byt
 {
     (void)dev;
     Q6_vmem_QRIV(Q6_Q_vsetq2_R((int32_t)bytes), (HVX_Vector *)p, v);
+}
+
+/* vdelta takes byte i from byte i ^ control[i]: all address bits cleared but the half and the byte of the halfword. */
+static const uint8_t pf_first_h_control[128] __attribute__((aligned(128))) = {
+#define PF_FOUR(i) (i) & 0x3Eu, ((i) + 1u) & 0x3Eu, ((i) + 2u) & 0x3Eu, ((i) + 3u) & 0x3Eu
+#define PF_SIXTEEN(i) PF_FOUR(i), PF_FOUR((i) + 4u), PF_FOUR((i) + 8u), PF_FOUR((i) + 12u)
+    PF_SIXTEEN(0u), PF_SIXTEEN(16u), PF_SIXTEEN(32u), PF_SIXTEEN(48u),
+    PF_SIXTEEN(0u), PF_SIXTEEN(16u), PF_SIXTEEN(32u), PF_SIXTEEN(48u),
+#undef PF_SIXTEEN
+#undef PF_FOUR
+};
+
+static inline pf_vec pf_vsplat_first_h(pf_vec v)
+{
+    return Q6_V_vdelta_VV(v, *(const HVX_Vector *)pf_first_h_control);
 }
 
 static inline pf_vec pf_vand(pf_vec a, pf_vec b) { return Q6_V_vand_VV(a, b); }

@@ -52,6 +52,15 @@ static inline pf_vec pf_vload_first(pf_device *dev, const uint8_t *p, uint32_t b
     return v;
 }
 
+/* The first `bytes` bytes from any VTCM address; what the rest holds is not defined. */
+static inline pf_vec pf_vload_unaligned(pf_device *dev, const uint8_t *p, uint32_t bytes)
+{
+    pf_check_read(dev, p, bytes, 0);
+    pf_vec v = pf_vzero();
+    memcpy(v.bytes, p, bytes);
+    return v;
+}
+
 static inline pf_vec pf_vload(pf_device *dev, const uint8_t *p)
 {
     return pf_vload_first(dev, p, PF_VECTOR_BYTES);
@@ -97,6 +106,14 @@ static inline void pf_vstore_ddr(pf_device *dev, void *p, pf_vec v, uint32_t byt
 static inline pf_vec pf_vkeep_first(pf_vec v, uint32_t bytes)
 {
     memset(v.bytes + bytes, 0, PF_VECTOR_BYTES - bytes);
+    return v;
+}
+
+/* Every halfword of a half of the vector becomes that half's first one. */
+static inline pf_vec pf_vsplat_first_h(pf_vec v)
+{
+    for (uint32_t i = 2; i < PF_VECTOR_BYTES; i++)
+        v.bytes[i] = v.bytes[(i & 64u) | (i & 1u)];
     return v;
 }
 

@@ -25,6 +25,7 @@ pub mod ir;
 pub mod library;
 mod lower;
 pub mod plan;
+pub mod tolerance;
 mod verify;
 
 pub use arch::Arch;

@@ -168,7 +168,15 @@ fn messages_say_what_to_do() {
     let extent = solve(&kernels[0], Arch::V79, &[64, u32::MAX, 64], VTCM).unwrap_err();
     // A row of W of 2^24 FP16 elements: its stride does not fit the 24 bits of a wide descriptor.
     let dma = solve(&kernels[0], Arch::V79, &[64, 64, MAX_EXTENT], VTCM).unwrap_err();
-    let messages = [capacity, smallest, tunable, extent, dma].map(|e| e.to_string());
+    // A block of 2^16 rows of W: more than the 16 bits of a descriptor's row count.
+    let mut tall = library::forward_f16();
+    tall.tunables[1].candidates = Candidates::Range { min: 32, max: 1 << 16 };
+    let tall = verify(&tall).unwrap();
+    let rows = Plan::with_tunables(&tall, Arch::V79, &[64, 1 << 16, 64], u32::MAX, &[32, 1 << 16, 32]).unwrap_err();
+    let blocks = verify(&library::forward_q8_blocks()).unwrap();
+    let blocks = solve(&blocks, Arch::V79, &[64, 64, 100], VTCM).unwrap_err();
+    let count = Plan::with_tunables(&kernels[0], Arch::V79, &[64, 64], VTCM, &[32, 32, 32]).unwrap_err();
+    let messages = [capacity, smallest, tunable, extent, dma, rows, blocks, count].map(|e| e.to_string());
     insta::assert_snapshot!(messages.join("\n"));
 }
 

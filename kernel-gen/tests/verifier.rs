@@ -3,9 +3,9 @@
 use kernel_gen::{
     Arch, Kernel, Rule,
     ir::{
-        AxisId, AxisRole, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, OperandId, OperandLayout,
-        OperandRole, Pairs, Quantity, Requirement, Scope, Statement, Step, StepInput, StepKind, StepReference,
-        TileFormat, TunableId, Variant, WindowId, WindowLayout,
+        AxisId, AxisRole, BlockFormat, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, OperandId,
+        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Statement, Step, StepInput, StepKind,
+        StepReference, TileFormat, TunableId, Variant, WindowId, WindowLayout,
     },
     library, verify,
 };
@@ -87,6 +87,8 @@ const ALTERATIONS: &[Alteration] = &[
     ("nine windows", Rule::Limit, |k| k.windows = vec![k.windows[0].clone(); 9]),
     ("no stage", Rule::Limit, |k| k.windows[1].stages = 0),
     ("C keyword", Rule::Name, |k| k.windows[0].name = "static".into()),
+    ("C type", Rule::Name, |k| k.axes[2].name = "int32_t".into()),
+    ("macro of a compiler", Rule::Name, |k| k.tunables[0].name = "linux".into()),
     ("not an identifier", Rule::Name, |k| k.operands[0].name = "x\" y".into()),
     ("local of the emitted C", Rule::Name, |k| k.operands[1].name = "from".into()),
     ("one name twice", Rule::Name, |k| k.windows[2].name = "mc".into()),
@@ -219,6 +221,21 @@ const ALTERATIONS: &[Alteration] = &[
     }),
     ("tiles that overlap", Rule::Layout, |k| {
         k.windows[1].layout = WindowLayout::Tiles(TileFormat { stride: 1024, ..TileFormat::Q8_0 });
+    }),
+    ("unknown blocks", Rule::Layout, |k| {
+        let format = BlockFormat { name: "q6_k_blocks", bytes: 210, ..BlockFormat::Q8_0 };
+        (k.operands[1].layout, k.windows[1].layout) = (OperandLayout::Blocks(format), WindowLayout::Blocks(format));
+    }),
+    ("blocks loaded as tiles", Rule::Layout, |k| k.operands[1].layout = OperandLayout::Blocks(BlockFormat::Q8_0)),
+    ("blocks scattered as rows", Rule::Layout, |k| {
+        k.operands[1].layout = OperandLayout::Blocks(BlockFormat::Q8_0);
+        k.windows[1].layout = WindowLayout::Blocks(BlockFormat::Q8_0);
+        *nth(k, 2) = StepKind::ScatterWords { to: WindowId(2), from: WindowId(1) };
+    }),
+    ("blocks of halves", Rule::Layout, |k| {
+        k.operands[1].layout = OperandLayout::Blocks(BlockFormat::Q8_0);
+        k.operands[1].element = Element::F16;
+        k.windows[1].layout = WindowLayout::Blocks(BlockFormat::Q8_0);
     }),
     ("tiles without a strip call", Rule::Layout, |k| {
         let format = TileFormat::new("q5_0_tiles", 704, None);

@@ -1,5 +1,6 @@
 //! `permafrost kernel …` as a kernel author types it.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -128,6 +129,43 @@ fn new_writes_a_crate_and_refuses_what_would_not_build() {
     let nowhere = ["new", "a", "--out", other.to_str().unwrap(), "--permafrost", folder.path().to_str().unwrap()];
     assert!(fails(&nowhere).contains("holds no kernel-gen"));
     assert!(!other.exists());
+}
+
+/// Builds and tests a new crate against these sources, offline, in a folder of its own that later runs use again. That takes
+/// minutes the first time: only where `CI` or `PERMAFROST_BUILD_NEW_CRATE` is set.
+#[test]
+fn a_new_crate_builds_passes_its_test_and_runs_its_example() {
+    if ["CI", "PERMAFROST_BUILD_NEW_CRATE"].iter().all(|name| std::env::var_os(name).is_none()) {
+        // Not eprintln!, which the test harness hides.
+        writeln!(std::io::stderr(), "skipped: PERMAFROST_BUILD_NEW_CRATE is not set: no new crate is built").unwrap();
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("fused");
+    succeeds(&["new", "fused", "--out", out.to_str().unwrap()]);
+    // The versions this workspace was built with, which are there without a network.
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    std::fs::copy(workspace.join("Cargo.lock"), out.join("Cargo.lock")).unwrap();
+    let cargo = |arguments: &[&str]| {
+        // Dependencies without optimisation: they are compiled once and run for a second.
+        let output = Command::new(env!("CARGO"))
+            .args(["--config", "profile.dev.package.\"*\".opt-level=0"])
+            .args(arguments)
+            .current_dir(&out)
+            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-crate"))
+            .env("PERMAFROST_CASES", "64")
+            .output()
+            .unwrap();
+        let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "cargo {arguments:?}: {text}\n{errors}");
+        text.into_owned()
+    };
+    let tested = cargo(&["test", "--offline", "--quiet"]);
+    assert!(tested.contains("1 passed"), "{tested}");
+    let explained = cargo(&["run", "--offline", "--quiet", "--example", "explain", "--", "100", "200", "300"]);
+    assert!(explained.contains("fused.c and fused.svg written"), "{explained}");
+    assert!(std::fs::read_to_string(out.join("fused.c")).unwrap().contains("static int pf_fused("));
+    assert!(std::fs::read_to_string(out.join("fused.svg")).unwrap().starts_with("<svg"));
 }
 
 #[test]

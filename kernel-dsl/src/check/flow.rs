@@ -5,8 +5,11 @@ use proc_macro2::Ident;
 use super::{Placed, View};
 use crate::{
     report::Report,
-    tree::{Candidates, Loop, OperandRole, Statement, StepKind, Unpack, Window, WindowLayout},
+    tree::{Candidates, Loop, OperandRole, Statement, StepKind, Tunable, Unpack, Window, WindowLayout},
 };
+
+/// Edge of an HMX tile.
+const TILE: u32 = 32;
 
 pub(super) fn check(view: &View<'_>, report: &mut Report) {
     for window in &view.kernel.windows {
@@ -18,27 +21,24 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             block.into_iter().chain(p.step.kind.vectors()).any(|name| *name == operand.name)
         });
         if !used {
-            report.error(operand.name.span(), format!("operand `{}` is not used by any step", operand.name));
+            report.error(
+                operand.name.span(),
+                format!("operand `{}` is not used by any step: load, pack or unpack it, or remove it", operand.name),
+            );
         }
     }
     for tunable in &view.kernel.tunables {
         if !view.axis_of.contains_key(&tunable.name.to_string()) {
-            report.error(tunable.name.span(), format!("tunable `{}` is the tile of no loop", tunable.name));
-        }
-        let legal =
-            |value: u32| value != 0 && value.is_multiple_of(32) && value.is_multiple_of(tunable.multiple_of.max(1));
-        let broken = match &tunable.candidates {
-            Candidates::List(values) => values.is_empty() || values.iter().any(|&v| !legal(v)),
-            Candidates::Range(min, max) => {
-                let step = u64::from(tunable.multiple_of.max(32));
-                u64::from((*min).max(1)).next_multiple_of(step) > u64::from(*max)
-            }
-        };
-        if broken || tunable.multiple_of == 0 || !tunable.multiple_of.is_multiple_of(32) {
             report.error(
-                tunable.candidates_span,
-                format!("tunable `{}` needs candidates that are multiples of 32, the edge of an HMX tile, and of `multiple_of`", tunable.name),
+                tunable.name.span(),
+                format!(
+                    "tunable `{0}` is the tile of no loop: use it in `tiles(AXIS, {0})`, or remove it",
+                    tunable.name
+                ),
             );
+        }
+        if let Some(message) = no_tile(tunable) {
+            report.error(tunable.candidates_span, format!("tunable `{}` {message}", tunable.name));
         }
     }
     if let Some(schedule) = &view.kernel.schedule {
@@ -49,19 +49,55 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
     }
 }
 
+/// What is wrong with the candidates of a tunable.
+fn no_tile(tunable: &Tunable) -> Option<String> {
+    let step = tunable.multiple_of;
+    if step == 0 || step % TILE != 0 {
+        return Some(format!(
+            "steps by `multiple_of {step}`, HMX takes tiles of {TILE}: write `multiple_of {}`",
+            step.max(1).next_multiple_of(TILE)
+        ));
+    }
+    match &tunable.candidates {
+        Candidates::List(values) if values.is_empty() => Some(format!("has no candidate: add a multiple of {step}")),
+        Candidates::List(values) => {
+            let bad = values.iter().find(|&&value| value == 0 || value % step != 0)?;
+            let way_out = bad.max(&1).checked_next_multiple_of(step).map_or(step, |next| next);
+            Some(format!("cannot be {bad}: a tile is a positive multiple of {step}; take {way_out}"))
+        }
+        Candidates::Range(min, max) => {
+            let first = u64::from((*min).max(1)).next_multiple_of(u64::from(step));
+            let none =
+                format!("has no candidate in {min}..={max}: the first multiple of {step} from there on is {first}");
+            (first > u64::from(*max)).then_some(none)
+        }
+    }
+}
+
 fn window(view: &View<'_>, window: &Window, report: &mut Report) {
     let name = &window.name;
     let readers: Vec<_> = view.steps.iter().enumerate().filter(|(_, p)| p.step.kind.reads().contains(&name)).collect();
     let mut writers = view.steps.iter().filter(|p| p.step.kind.writes() == Some(name));
     if readers.is_empty() {
-        report.error(name.span(), format!("window `{name}` is never read"));
+        report.error(
+            name.span(),
+            format!("window `{name}` is never read: use it in a later step, or remove it and the step that fills it"),
+        );
     }
     let Some((written_at, filled)) = view.writer(name) else {
-        report.error(name.span(), format!("window `{name}` is never written"));
+        report.error(
+            name.span(),
+            format!(
+                "window `{name}` is never written: fill it by a load, a pack, a conversion or a multiply, or remove it"
+            ),
+        );
         return;
     };
     if let Some(second) = writers.nth(1) {
-        report.error(second.step.keyword.span(), format!("window `{name}` is filled by another step already"));
+        report.error(
+            second.step.keyword.span(),
+            format!("window `{name}` is filled by another step already: give each step its own window"),
+        );
     }
     let Some(axes) = view.axes(window) else {
         return;
@@ -70,7 +106,10 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
         let Some(own) = filled.loop_over(axis) else {
             report.error(
                 filled.step.keyword.span(),
-                format!("`{}` fills window `{name}` outside the loops over axis `{axis}`", filled.step.keyword),
+                format!(
+                    "`{}` fills window `{name}` outside the loops over axis `{axis}`: move the step into the loop",
+                    filled.step.keyword
+                ),
             );
             continue;
         };
@@ -79,7 +118,7 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
                 report.error(
                     read.step.keyword.span(),
                     format!(
-                        "`{}` reads window `{name}` outside loop `{}`, which fills it: only the last block is left",
+                        "`{0}` reads window `{name}` outside loop `{1}`, which fills it: only the last block is left; move it into `{1}`",
                         read.step.keyword, own.variable
                     ),
                 );
@@ -90,7 +129,10 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
         if *position < written_at {
             report.error(
                 read.step.keyword.span(),
-                format!("`{}` reads window `{name}` before it is written", read.step.keyword),
+                format!(
+                    "`{}` reads window `{name}` before it is written: move it behind `{}`",
+                    read.step.keyword, filled.step.keyword
+                ),
             );
         }
     }
@@ -124,10 +166,13 @@ fn loops<'k>(view: &View<'k>, body: &'k [Statement], around: &mut Vec<&'k Loop>,
             continue;
         };
         if around.iter().any(|outer| outer.axis == l.axis) {
-            report.error(l.axis.span(), format!("a loop around this one walks axis `{}` already", l.axis));
+            report.error(l.axis.span(), format!("a loop around this one walks axis `{}` already: blocks would be visited twice; one loop walks an axis", l.axis));
         }
         if view.axis_of.get(&l.tile.to_string()).is_some_and(|axis| **axis != l.axis) {
-            report.error(l.tile.span(), format!("tunable `{}` already tiles another axis", l.tile));
+            report.error(
+                l.tile.span(),
+                format!("tunable `{}` already tiles another axis: each axis has a tunable of its own", l.tile),
+            );
         }
         for window in &l.pipeline {
             pipelined(view, l, window, report);
@@ -140,7 +185,7 @@ fn loops<'k>(view: &View<'k>, body: &'k [Statement], around: &mut Vec<&'k Loop>,
 
 fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
     if rotations(view, window) > 1 {
-        report.error(window.span(), format!("window `{window}` is pipelined twice"));
+        report.error(window.span(), format!("window `{window}` is pipelined twice: name it in one `pipeline(…)`"));
     }
     let Some(declared) = view.window(window) else {
         return;
@@ -161,12 +206,13 @@ fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
     match own {
         None => report.error(
             window.span(),
-            format!("`pipeline({window})` has no effect: loop `{}` does not itself load `{window}`", l.variable),
+            format!("`pipeline({window})` has no effect: loop `{}` does not itself load `{window}`; put the load directly into it", l.variable),
         ),
         Some(block) if !block.variables.contains(&l.variable) => report.error(
             window.span(),
             format!(
-                "the load of `{window}` does not move with `{}`: every stage would hold the same block",
+                "the load of `{window}` does not move with `{}`: every stage would hold the same block; load it in the loop outside, \
+                 without `pipeline`",
                 l.variable
             ),
         ),
@@ -191,7 +237,13 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
         .iter()
         .find(|p| matches!(&p.step.kind, StepKind::Unpack(Unpack { to: t, .. }) if t.operand == to.operand));
     if first.is_some_and(|first| !std::ptr::eq(first.step, placed.step)) {
-        report.error(span, format!("output `{}` is written by another step already", operand.name));
+        report.error(
+            span,
+            format!(
+                "output `{}` is written by another step already: a second one would store over it or add twice",
+                operand.name
+            ),
+        );
     }
     let Some((_, multiply)) = view.writer(from) else {
         return;
@@ -206,12 +258,18 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
     };
     for l in &placed.loops {
         if !operand.axes.contains(&l.axis) && l.axis != *sums {
-            report.error(span, format!("`{}` is written again in every round of loop `{}`", operand.name, l.variable));
+            report.error(
+                span,
+                format!(
+                    "`{0}` is written again in every round of loop `{1}`: move the step out of `{1}`",
+                    operand.name, l.variable
+                ),
+            );
         }
     }
     let around = placed.loop_over(sums);
     match (accumulate, around) {
-        (true, None) => report.error(span, format!("`+=` sums over axis `{sums}`, but no loop over it is around this step")),
+        (true, None) => report.error(span, format!("`+=` sums over axis `{sums}`, but no loop over it is around this step: move the step into that loop")),
         (false, Some(_)) => report.error(
             span,
             format!("`=` keeps only the last partial sum over axis `{sums}`: write `+=` (the first block stores, the others add)"),
@@ -220,6 +278,6 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
     }
     let inner = multiply.loop_over(sums);
     if inner.is_some_and(|inner| !around.is_some_and(|l| std::ptr::eq(l, inner))) {
-        report.error(span, format!("partial sums over axis `{sums}` are overwritten before this step takes them"));
+        report.error(span, format!("partial sums over axis `{sums}` are overwritten before this step takes them: move it into the loop that multiplies"));
     }
 }

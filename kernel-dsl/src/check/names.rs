@@ -68,7 +68,9 @@ pub(super) fn duplicates(kernel: &Kernel, report: &mut Report) {
     let windows = kernel.windows.iter().map(|w| ("window", &w.name));
     for (what, name) in axes.chain(operands).chain(tunables).chain(windows) {
         if let Some(earlier) = seen.insert(name.to_string(), what) {
-            report.error(name.span(), format!("{what} `{name}` has the name of another {earlier}"));
+            let article = if earlier.starts_with(['a', 'o']) { "an" } else { "a" };
+            let also = if earlier == what { format!("another {what}") } else { format!("{article} {earlier}") };
+            report.error(name.span(), format!("{what} `{name}` has the name of {also}: give each its own"));
         }
     }
 }

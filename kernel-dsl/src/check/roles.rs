@@ -6,8 +6,8 @@ use super::{Placed, View};
 use crate::{
     report::Report,
     tree::{
-        Block, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepInput, StepKind, TileFormat,
-        Unpack, Window, WindowLayout,
+        Block, BlockFormat, Conversion, Element, Operand, OperandLayout, OperandRole, Scope, Side, StepInput, StepKind,
+        TileFormat, Unpack, Window, WindowLayout,
     },
 };
 
@@ -77,7 +77,7 @@ impl<'k> Checker<'_, 'k> {
             if walked.is_some_and(|walked| walked != axis) {
                 self.report.error(
                     variable.span(),
-                    format!("`{variable}` does not walk axis `{axis}` of operand `{}`", operand.name),
+                    format!("`{variable}` walks axis `{}`, operand `{}` has axis `{axis}` here: name the loop over `{axis}`", walked.map_or(String::new(), |w| w.to_string()), operand.name),
                 );
             }
         }
@@ -88,11 +88,18 @@ impl<'k> Checker<'_, 'k> {
             return;
         };
         if operand.role == OperandRole::Output {
-            self.report.error(from.operand.span(), format!("`load` reads the output `{}`", operand.name));
+            self.report.error(
+                from.operand.span(),
+                format!(
+                    "`load` reads the output `{}`: partial sums are added by `unpack … +=`; load a weight",
+                    operand.name
+                ),
+            );
             return;
         }
         let wanted = match (&operand.layout, operand.element) {
             (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format.clone()),
+            (OperandLayout::Blocks(format), _) => WindowLayout::Blocks(*format),
             (OperandLayout::RowMajor, Element::F16) => WindowLayout::RowMajor,
             (OperandLayout::Vector, _) => {
                 self.report.error(
@@ -128,7 +135,11 @@ impl<'k> Checker<'_, 'k> {
         if operand.role != OperandRole::Activation || operand.layout != OperandLayout::RowMajor {
             self.report.error(
                 from.operand.span(),
-                format!("`{}` packs rows of an activation, `{}` is something else", self.keyword(), operand.name),
+                format!(
+                    "`{}` packs rows of an activation, `{}` is something else: load weights, pack token rows",
+                    self.keyword(),
+                    operand.name
+                ),
             );
         }
         let pair = if side == Side::Rows { 0 } else { 1 };
@@ -139,7 +150,10 @@ impl<'k> Checker<'_, 'k> {
         let (layouts, pair) = match conversion {
             Conversion::InterleavePairs => (vec![WindowLayout::RowMajor], 0),
             Conversion::ScatterWords => (vec![WindowLayout::RowMajor], 1),
-            Conversion::Dequantise => (TileFormat::known().into_iter().map(WindowLayout::Tiles).collect(), 1),
+            Conversion::Dequantise => {
+                let tiles = TileFormat::known().into_iter().map(WindowLayout::Tiles);
+                (tiles.chain(BlockFormat::ALL.map(WindowLayout::Blocks)).collect(), 1)
+            }
             Conversion::Apply(name) => {
                 let Some(step) = self.view.kernel.steps.iter().find(|s| s.name == *name) else {
                     return;
@@ -314,7 +328,7 @@ impl<'k> Checker<'_, 'k> {
                 let is = if operand.role == OperandRole::Output {
                     "is not: partial sums are added in f32, declare it `f32 row_major`"
                 } else {
-                    "is read-only"
+                    "is read-only: write to an operand of role `output`"
                 };
                 self.report.error(
                     to.operand.span(),

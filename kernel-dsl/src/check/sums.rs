@@ -23,7 +23,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             if role.is_some_and(|role| role != AxisRole::Token) {
                 report.error(
                     block.operand.span(),
-                    format!("`{name}(row)` needs token rows: only they carry an exponent"),
+                    format!("`{name}(row)` needs token rows, only they carry an exponent: drop it, or take an operand whose rows are tokens"),
                 );
             }
         }

@@ -11,8 +11,8 @@ use super::{
 use crate::{
     report::Report,
     tree::{
-        Axis, AxisRole, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope, TileFormat, Tunable,
-        Window, WindowLayout,
+        Axis, AxisRole, BlockFormat, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope,
+        TileFormat, Tunable, Window, WindowLayout,
     },
     version::Direction,
 };
@@ -100,10 +100,11 @@ pub(super) fn operand(input: ParseStream<'_>, name: Ident, formats: &[TileFormat
     input.parse::<Token![:]>()?;
     let (role, _) = one_of(input, "operand role", ROLES)?;
     let mut words = vec![("f32", Err(Element::F32)), ("f16", Err(Element::F16)), ("bf16", Err(Element::Bf16))];
-    words.extend(formats.iter().map(|format| (format.name.as_str(), Ok(format))));
+    words.extend(formats.iter().map(|format| (format.name.as_str(), Ok(OperandLayout::Tiles(format.clone())))));
+    words.extend(BlockFormat::ALL.map(|format| (format.keyword(), Ok(OperandLayout::Blocks(format)))));
     let (element, layout) = match one_of(input, "element type or layout", &words)?.0 {
         Err(element) => (element, one_of(input, "operand layout", LAYOUTS)?.0),
-        Ok(format) => (Element::Packed, OperandLayout::Tiles(format.clone())),
+        Ok(layout) => (Element::Packed, layout),
     };
     let axes = if layout == OperandLayout::Vector {
         let axis = single(input, "the axis it runs along")?;
@@ -158,9 +159,10 @@ pub(super) fn window(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]
         ("row_major", WindowLayout::RowMajor),
     ];
     layouts.extend(formats.iter().map(|format| (format.name.as_str(), WindowLayout::Tiles(format.clone()))));
+    layouts.extend(BlockFormat::ALL.map(|format| (format.keyword(), WindowLayout::Blocks(format))));
     input.parse::<Token![:]>()?;
     let (layout, _) = one_of(input, "window layout", &layouts)?;
-    let element = if matches!(layout, WindowLayout::Tiles(_)) {
+    let element = if matches!(layout, WindowLayout::Tiles(_) | WindowLayout::Blocks(_)) {
         Element::Packed
     } else {
         one_of(input, "element type of a window", &[("f16", Element::F16)])?.0

@@ -18,7 +18,7 @@ use syn::{
 
 use crate::{
     report::Report,
-    tree::{Definitions, Kernel, Requirement},
+    tree::{BlockFormat, Definitions, Kernel, Requirement},
     version::{Arch, Direction, Version},
 };
 use recover::{error_here, skip_item};
@@ -90,15 +90,19 @@ fn definition_or_kernel(
             "f16_tiles",
             "f16_rows",
         ];
-        if TAKEN.contains(&layout.name.as_str()) || definitions.formats().iter().any(|f| f.name == layout.name) {
-            report.error(name.span(), format!("there is a layout `{name}` already"));
+        let blocks = BlockFormat::ALL.iter().any(|format| format.keyword() == layout.name);
+        if blocks
+            || TAKEN.contains(&layout.name.as_str())
+            || definitions.formats().iter().any(|f| f.name == layout.name)
+        {
+            report.error(name.span(), format!("there is a layout `{name}` already: take another name"));
         } else {
             definitions.layouts.push((name, layout));
         }
         return Ok(None);
     }
     if definitions.steps.iter().any(|s| s.name == name) {
-        report.error(name.span(), format!("there is a step `{name}` already"));
+        report.error(name.span(), format!("there is a step `{name}` already: take another name"));
     }
     let step = definition::step(input, docs, name.clone(), &definitions.formats(), report);
     match step {

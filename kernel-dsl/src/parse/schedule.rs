@@ -133,10 +133,13 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
     let split = split(input)?;
     if !input.peek(Token![;]) && input.peek(Ident::peek_any) {
         let directive = any_word(input, "`;`")?;
-        return Err(syn::Error::new(
-            directive.span(),
-            format!("unknown directive `{directive}` on `{keyword}`: {}", directives(&kind)),
-        ));
+        let takes = directives(&kind);
+        let wrong = if takes.contains(&format!("`{directive}(")) {
+            format!("directive `{directive}` stands twice on `{keyword}`")
+        } else {
+            format!("unknown directive `{directive}` on `{keyword}`")
+        };
+        return Err(syn::Error::new(directive.span(), format!("{wrong}: {takes}")));
     }
     semicolon(input, &format!("a `{keyword}` step"))?;
     Ok(Step { keyword, kind, split })

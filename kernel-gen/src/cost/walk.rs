@@ -221,6 +221,10 @@ impl Walk<'_> {
             OperandLayout::Tiles(format) => {
                 Counts { dma_descriptors: rows, dma_bytes: rows * cols * u64::from(format.bytes), ..Counts::default() }
             }
+            OperandLayout::Blocks(format) => {
+                let bytes = self.length(block[0]) * cols * u64::from(format.bytes);
+                Counts { dma_descriptors: 1, dma_bytes: bytes, ..Counts::default() }
+            }
             // Unpack reads a column's factors from DDR; nothing loads them.
             OperandLayout::Vector => Counts::default(),
         }

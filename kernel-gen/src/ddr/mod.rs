@@ -3,13 +3,23 @@
 //! Tools and tests lay out the operands of a kernel nobody thought of from its declarations alone. A layout of one's own is
 //! one more [`DdrLayout`].
 
+mod own_tiles;
+mod q4_tiles;
+mod q8_block;
+mod q8_blocks;
 mod q8_tiles;
 mod row_major;
+mod tile_grid;
+mod vector;
 
-use crate::ir::{Element, Operand, OperandLayout};
+use crate::ir::{Element, Kernel, Operand, OperandLayout};
 
+pub use own_tiles::OwnTiles;
+pub use q4_tiles::Q4Tiles;
+pub use q8_blocks::Q8Blocks;
 pub use q8_tiles::Q8Tiles;
 pub use row_major::{RowMajorBf16, RowMajorF16, RowMajorF32};
+pub use vector::VectorF32;
 
 /// A matrix as it lies in DDR.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +41,8 @@ pub trait DdrLayout {
     /// Whether `operand` lies this way.
     fn holds(&self, operand: &Operand) -> bool;
 
-    /// Lays out `values`, row-major `rows` × `cols`, neither of them 0. Values are finite in the element type.
+    /// Lays out `values`, row-major `rows` × `cols`, neither of them 0. Values are finite in the element type. `rows` of a
+    /// vector is 1.
     fn image(&self, values: &[f32], rows: usize, cols: usize) -> DdrImage;
 }
 
@@ -56,7 +67,21 @@ pub struct UnknownLayout {
 impl DdrLayouts {
     /// The layouts of the language.
     pub fn standard() -> DdrLayouts {
-        DdrLayouts(vec![Box::new(RowMajorF32), Box::new(RowMajorF16), Box::new(RowMajorBf16), Box::new(Q8Tiles)])
+        DdrLayouts(vec![
+            Box::new(RowMajorF32),
+            Box::new(RowMajorF16),
+            Box::new(RowMajorBf16),
+            Box::new(Q8Tiles),
+            Box::new(Q4Tiles),
+            Box::new(Q8Blocks),
+            Box::new(VectorF32),
+        ])
+    }
+
+    /// The layouts of the language, and the formats of packed tiles that `kernel`'s author wrote steps for.
+    pub fn for_kernel(kernel: &Kernel) -> DdrLayouts {
+        let steps = kernel.steps.iter().chain(kernel.variants.iter().flat_map(|v| &v.kernel.steps));
+        steps.filter_map(OwnTiles::of).fold(DdrLayouts::standard(), DdrLayouts::with)
     }
 
     /// One more, asked before those already there.

@@ -68,7 +68,7 @@ impl HvxStep {
         let mut tile = vec![0; TILE_BYTES as usize];
         let edge = TILE as usize;
         for (p, q) in (0..edge).flat_map(|p| (0..edge).map(move |q| (p, q))) {
-            let value = f16::from_f64(self.reference.element(&InputTile(input), p, q));
+            let value = f16::from_f64(self.reference.element(&InputTile::new(input), p, q));
             let at = element_offset(p, q);
             tile[at..at + 2].copy_from_slice(&value.to_le_bytes());
         }
@@ -84,7 +84,12 @@ const fn element_offset(p: usize, q: usize) -> usize {
 #[derive(Debug, Clone, Copy)]
 pub struct InputTile<'a>(&'a [u8]);
 
-impl InputTile<'_> {
+impl<'a> InputTile<'a> {
+    /// The tile with these bytes.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
     /// Byte `at`.
     pub fn byte(&self, at: usize) -> u8 {
         self.0[at]

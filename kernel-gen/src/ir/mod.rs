@@ -4,6 +4,7 @@
 //! proof of [`crate::verify()`].
 
 mod axis;
+mod block_format;
 mod hvx_step;
 mod operand;
 mod reference;
@@ -16,6 +17,7 @@ mod variant;
 mod window;
 
 pub use axis::{Axis, AxisId, AxisRole};
+pub use block_format::BlockFormat;
 pub use hvx_step::{HvxStep, HvxStepId, InputTile, Pairs, StepInput, StepReference};
 pub use operand::{Element, Operand, OperandId, OperandLayout, OperandRole, Scope};
 pub use reference::{Reference, ReferenceCase, ReferenceError};

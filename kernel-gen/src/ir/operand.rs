@@ -1,6 +1,6 @@
 //! Operands: the matrices in DDR.
 
-use super::{AxisId, Source, TileFormat};
+use super::{AxisId, BlockFormat, Source, TileFormat};
 
 /// Index into [`super::Kernel::operands`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub enum Element {
     F16,
     /// The upper half of an f32.
     Bf16,
-    /// Whatever the tile format packs.
+    /// Whatever the format packs.
     Packed,
 }
 
@@ -47,6 +47,8 @@ pub enum OperandLayout {
     RowMajor,
     /// A grid of packed 32×32 tiles, tiles of one row of the grid contiguous, zero padded.
     Tiles(TileFormat),
+    /// Rows of blocks along the second axis, as in a model file; no padding.
+    Blocks(BlockFormat),
     /// One element for each index of the second axis (the first is the same axis); base at a multiple of 128 bytes.
     Vector,
 }

@@ -1,8 +1,9 @@
 //! What a kernel computes, in f64.
 
 use std::fmt;
+use std::ops::Range;
 
-use super::Kernel;
+use super::{AxisId, Kernel, OperandId};
 
 /// One output element as a plain f64 expression of the operands.
 #[derive(Clone, Copy)]
@@ -30,7 +31,19 @@ impl fmt::Debug for Reference {
 #[derive(Debug, Clone)]
 pub struct ReferenceCase<'a> {
     extents: Vec<usize>,
-    operands: Vec<(&'a [f64], usize)>,
+    operands: Vec<Matrix<'a>>,
+    magnitudes: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Matrix<'a> {
+    values: &'a [f64],
+    axes: [AxisId; 2],
+    cols: usize,
+    /// Index of the first element of the part looked at.
+    first: usize,
+    /// What every element is taken for.
+    constant: Option<f64>,
 }
 
 /// A case that does not describe the kernel's operands.
@@ -78,13 +91,48 @@ impl<'a> ReferenceCase<'a> {
         for (index, operand) in kernel.operands.iter().enumerate() {
             let [rows, cols] = operand.shape(extents);
             let expected = rows * cols;
-            let data = operands.get(index).copied().unwrap_or(&[]);
-            if operand.role != super::OperandRole::Output && data.len() != expected {
-                return Err(ReferenceError::Elements { operand: operand.name.clone(), expected, given: data.len() });
+            let values = operands.get(index).copied().unwrap_or(&[]);
+            if operand.role != super::OperandRole::Output && values.len() != expected {
+                return Err(ReferenceError::Elements { operand: operand.name.clone(), expected, given: values.len() });
             }
-            matrices.push((data, cols));
+            matrices.push(Matrix { values, axes: operand.axes, cols, first: 0, constant: None });
         }
-        Ok(Self { extents: extents.to_vec(), operands: matrices })
+        Ok(Self { extents: extents.to_vec(), operands: matrices, magnitudes: false })
+    }
+
+    /// The case cut to `range` of one axis: extents, and the rows or columns of every matrix along it. A range beyond the
+    /// extent ends there.
+    #[must_use]
+    pub fn part(&self, axis: AxisId, range: Range<usize>) -> Self {
+        let mut part = self.clone();
+        let extent = self.extent(axis.0);
+        let range = range.start.min(extent)..range.end.min(extent);
+        part.extents[axis.0] = range.len();
+        for matrix in &mut part.operands {
+            // A vector has its axis twice and lies along the columns.
+            if matrix.axes[1] == axis {
+                matrix.first += range.start;
+            } else if matrix.axes[0] == axis {
+                matrix.first += range.start * matrix.cols;
+            }
+        }
+        part
+    }
+
+    /// The case with |a| for every element a.
+    #[must_use]
+    pub fn magnitudes(&self) -> Self {
+        Self { magnitudes: true, ..self.clone() }
+    }
+
+    /// The case with every element of one operand taken for `value`.
+    #[must_use]
+    pub fn with_constant(&self, operand: OperandId, value: f64) -> Self {
+        let mut case = self.clone();
+        if let Some(matrix) = case.operands.get_mut(operand.0) {
+            matrix.constant = Some(value);
+        }
+        case
     }
 
     /// Extent of an axis.
@@ -94,7 +142,8 @@ impl<'a> ReferenceCase<'a> {
 
     /// Element (i, j) of an operand.
     pub fn element(&self, operand: usize, i: usize, j: usize) -> f64 {
-        let (data, cols) = self.operands[operand];
-        data[i * cols + j]
+        let Matrix { values, cols, first, constant, .. } = &self.operands[operand];
+        let value = constant.unwrap_or_else(|| values[first + i * cols + j]);
+        if self.magnitudes { value.abs() } else { value }
     }
 }

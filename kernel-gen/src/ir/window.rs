@@ -1,6 +1,6 @@
 //! Windows: buffers in VTCM.
 
-use super::{Element, Source, TILE, TILE_BYTES, TileFormat, TunableId, VECTOR_BYTES};
+use super::{BlockFormat, Element, Source, TILE, TILE_BYTES, TileFormat, TunableId, VECTOR_BYTES};
 
 /// Index into [`super::Kernel::windows`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +23,8 @@ pub enum WindowLayout {
     RowMajor,
     /// `[rows, columns]` as packed tiles, the format's stride apart, tiles of one row strip one after the other.
     Tiles(TileFormat),
+    /// `[rows, columns]` as rows of blocks, rows a multiple of 128 bytes apart.
+    Blocks(BlockFormat),
 }
 
 impl WindowLayout {
@@ -34,6 +36,7 @@ impl WindowLayout {
             WindowLayout::OutputTiles => "output_tiles",
             WindowLayout::RowMajor => "row_major",
             WindowLayout::Tiles(format) => format.name,
+            WindowLayout::Blocks(format) => format.name,
         }
     }
 
@@ -68,13 +71,15 @@ impl Window {
             let tile = u64::from(TILE);
             rows.div_ceil(tile).checked_mul(cols.div_ceil(tile))?.checked_mul(u64::from(bytes))
         };
+        let whole_vectors = |bytes: u64| bytes.checked_next_multiple_of(u64::from(VECTOR_BYTES));
         let bytes = match self.layout {
             WindowLayout::ActivationTiles | WindowLayout::WeightTiles | WindowLayout::OutputTiles => {
                 tile_grid(TILE_BYTES)
             }
             WindowLayout::Tiles(format) => tile_grid(format.stride),
-            WindowLayout::RowMajor => {
-                rows.checked_mul(cols.checked_mul(2)?.checked_next_multiple_of(u64::from(VECTOR_BYTES))?)
+            WindowLayout::RowMajor => whole_vectors(cols.checked_mul(2)?)?.checked_mul(rows),
+            WindowLayout::Blocks(format) => {
+                whole_vectors(cols.div_ceil(u64::from(TILE)).checked_mul(u64::from(format.bytes))?)?.checked_mul(rows)
             }
         }?;
         bytes.checked_next_multiple_of(u64::from(TILE_BYTES))

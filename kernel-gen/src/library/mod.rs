@@ -7,6 +7,7 @@ mod forward_f16;
 mod forward_f16_column_affine;
 mod forward_q4;
 mod forward_q8;
+mod forward_q8_blocks;
 mod input_grad_f16;
 mod input_grad_f16_swap;
 mod input_grad_q4;
@@ -16,6 +17,7 @@ pub use forward_f16::forward_f16;
 pub use forward_f16_column_affine::forward_f16_column_affine;
 pub use forward_q4::forward_q4;
 pub use forward_q8::forward_q8;
+pub use forward_q8_blocks::forward_q8_blocks;
 pub use input_grad_f16::input_grad_f16;
 pub use input_grad_f16_swap::input_grad_f16_swap;
 pub use input_grad_q4::input_grad_q4;
@@ -28,8 +30,8 @@ pub fn all() -> Vec<Kernel> {
     vec![forward_f16(), input_grad_f16(), forward_q8(), input_grad_q8()]
 }
 
-/// Kernels the runtime does not use, written with nothing but the language: an alternative schedule, a fourth weight
-/// format, a fused epilogue.
+/// Kernels the runtime does not use, written with nothing but the language: an alternative schedule, two more weight
+/// formats, a fused epilogue.
 pub fn extra() -> Vec<Kernel> {
-    vec![input_grad_f16_swap(), forward_q4(), input_grad_q4(), forward_f16_column_affine()]
+    vec![input_grad_f16_swap(), forward_q4(), input_grad_q4(), forward_q8_blocks(), forward_f16_column_affine()]
 }

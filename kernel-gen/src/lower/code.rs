@@ -12,12 +12,12 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// One line of C, broken behind a comma or before `&&` and `||` where it would be too long.
+    /// One line of C, broken behind a comma or before `&&` and `||` where it would be too long; a comment is left as it is.
     pub fn line(&mut self, line: impl Display) {
         let mut indent = "    ".repeat(self.depth);
         let text = line.to_string();
         let mut rest = text.as_str();
-        while indent.len() + rest.chars().count() > WIDTH && !rest.starts_with("/*") {
+        while indent.len() + rest.chars().count() > WIDTH && !rest.starts_with("/*") && !rest.starts_with(" *") {
             let Some(at) = break_position(rest, WIDTH.saturating_sub(indent.len())) else {
                 break;
             };

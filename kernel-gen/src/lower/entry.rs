@@ -40,7 +40,7 @@ pub(super) fn emit(code: &mut Code, verified: &Verified, id: u32) {
         let [rows, cols] = operand.axes.map(|a| format!("request->axes[{}]", a.0));
         let by_dma = |p: &Placed<'_>| matches!(p.step.kind, StepKind::Load { operand, .. } if operand.0 == index);
         let padded = Placed::all(&kernel.schedule).iter().any(by_dma);
-        refuse(code, &too_small(operand, padded, &rows, &cols), "PF_BAD_REQUEST");
+        refuse(code, &unfit(operand, padded, &rows, &cols), "PF_BAD_REQUEST");
     }
     for (field, used) in [("row_exponents", uses_exponents(verified)), ("row_flags", uses_flags(verified))] {
         if used {
@@ -87,22 +87,36 @@ fn refuse(code: &mut Code, conditions: &[String], status: &str) {
     code.close();
 }
 
-/// True where the operand is smaller than what the loops read or write. DMA reads the padding of rows too.
-fn too_small(operand: &Operand, padded: bool, rows: &str, cols: &str) -> Vec<String> {
+/// True where the operand is smaller than what the loops read or write, or starts where vectors cannot. DMA reads the
+/// padding of rows too. Blocks may start anywhere: DMA takes them from where the model file was mapped.
+fn unfit(operand: &Operand, padded: bool, rows: &str, cols: &str) -> Vec<String> {
     let o = &operand.name;
     match (operand.layout, operand.element) {
         (OperandLayout::RowMajor, element) if !padded => vec![
+            format!("{o}->address % VECTOR_BYTES != 0"),
             format!("{o}->row_stride % VECTOR_BYTES != 0"),
             format!("{o}->row_stride < (uint64_t){cols} * {}", element.bytes()),
             format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + (uint64_t){cols} * {}", element.bytes()),
         ],
         (OperandLayout::RowMajor, _) => vec![
+            format!("{o}->address % VECTOR_BYTES != 0"),
             format!("{o}->row_stride % VECTOR_BYTES != 0"),
             format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * TILE_EDGE * 2"),
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * TILE_EDGE * {o}->row_stride"),
         ],
-        (OperandLayout::Vector, _) => vec![format!("{o}->bytes < (uint64_t){cols} * 4")],
+        (OperandLayout::Blocks(format), _) => {
+            let row = format!("(uint64_t)({cols} / TILE_EDGE) * {}", format.bytes);
+            vec![
+                format!("{cols} % TILE_EDGE != 0"),
+                format!("{o}->row_stride < {row} /* {} */", format.name),
+                format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + {row}"),
+            ]
+        }
+        (OperandLayout::Vector, _) => {
+            vec![format!("{o}->address % VECTOR_BYTES != 0"), format!("{o}->bytes < (uint64_t){cols} * 4")]
+        }
         (OperandLayout::Tiles(format), _) => vec![
+            format!("{o}->address % VECTOR_BYTES != 0"),
             format!("{o}->row_stride < (uint64_t)tiles_of({cols}) * {} /* {} */", format.bytes, format.name),
             format!("{o}->bytes < (uint64_t)tiles_of({rows}) * {o}->row_stride"),
         ],

@@ -49,6 +49,23 @@ pub enum PlanError {
         /// Largest one.
         limit: u32,
     },
+    /// An extent that is not a whole number of blocks.
+    #[error(
+        "axis `{axis}` of kernel `{kernel}` has extent {extent}: operand `{operand}` lies along it in {format} of 32 elements, so \
+         it must be a multiple of 32; use a kernel with tiles, whose last tile is padded, for other extents"
+    )]
+    Blocks {
+        /// Kernel.
+        kernel: String,
+        /// Axis.
+        axis: String,
+        /// Extent given.
+        extent: u32,
+        /// Operand in blocks.
+        operand: String,
+        /// Its format.
+        format: &'static str,
+    },
     /// Wrong number of tile sizes.
     #[error(
         "kernel `{kernel}` has {expected} tunables, {given} values were given: pass one each, in declaration order"

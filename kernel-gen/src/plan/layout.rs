@@ -34,6 +34,26 @@ pub(super) fn check_axes(kernel: &Kernel, axes: &[u32]) -> Result<(), PlanError>
     Ok(())
 }
 
+/// Rows of blocks hold whole blocks: the files they come from have no others.
+pub(super) fn check_blocks(kernel: &Kernel, axes: &[u32]) -> Result<(), PlanError> {
+    for operand in &kernel.operands {
+        let OperandLayout::Blocks(format) = operand.layout else {
+            continue;
+        };
+        let extent = axes[operand.axes[1].0];
+        if !extent.is_multiple_of(TILE) {
+            return Err(PlanError::Blocks {
+                kernel: kernel.name.clone(),
+                axis: kernel.axes[operand.axes[1].0].name.clone(),
+                extent,
+                operand: operand.name.clone(),
+                format: format.name,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// What each window takes for these tile sizes. Extents beyond `u64` saturate: they fit nowhere.
 pub(super) fn shares(kernel: &Kernel, tunables: &[u32]) -> Vec<Share> {
     let value = |index: usize| tunables.get(index).copied().unwrap_or(u32::MAX);
@@ -99,6 +119,7 @@ pub(super) fn place(
 ) -> Result<Plan, PlanError> {
     let kernel = verified.on(arch).kernel();
     check_axes(kernel, axes)?;
+    check_blocks(kernel, axes)?;
     check_tunables(kernel, tunables)?;
     Setting { kernel, arch, axes, vtcm_bytes }.check(tunables)?;
     check_dma(kernel, axes, tunables)?;
@@ -185,6 +206,10 @@ fn check_dma(kernel: &Kernel, axes: &[u32], tunables: &[u32]) -> Result<(), Plan
                 (0, rows, cols * 2, (source_cols * 2).next_multiple_of(u64::from(VECTOR_BYTES)))
             }
             OperandLayout::Tiles(format) => (1, cols / u64::from(TILE), format.bytes.into(), format.bytes.into()),
+            OperandLayout::Blocks(format) => {
+                let row = |cols: u64| cols / u64::from(TILE) * u64::from(format.bytes);
+                (0, rows, row(cols), row(source_cols))
+            }
         };
         let tunable = |side: usize| format!("tunable `{}`", kernel.tunables[extents[side].0].name);
         let fields = [

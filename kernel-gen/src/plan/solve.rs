@@ -34,6 +34,7 @@ pub fn solve(verified: &Verified, arch: Arch, axes: &[u32], vtcm_bytes: u32) -> 
     let verified = verified.on(arch);
     let kernel = verified.kernel();
     layout::check_axes(kernel, axes)?;
+    layout::check_blocks(kernel, axes)?;
     let facts = verified.facts();
     let slot = |axis: AxisId| facts.tile_of[axis.0].0;
     let (token, contraction) = (slot(facts.token), slot(facts.contraction));

@@ -1,24 +1,29 @@
 //! Roles, memory scopes and layouts of operands and windows.
 
 use super::{Diagnostic, Rule, view::View};
-use crate::ir::{Element, Operand, OperandLayout, OperandRole, Scope, Source, TileFormat, VECTOR_BYTES, WindowLayout};
+use crate::ir::{
+    BlockFormat, Element, Operand, OperandLayout, OperandRole, Scope, Source, TileFormat, VECTOR_BYTES, WindowLayout,
+};
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for operand in &view.kernel.operands {
         declaration(operand, found);
     }
     for window in &view.kernel.windows {
-        let packed = matches!(window.layout, WindowLayout::Tiles(_));
+        let packed = matches!(window.layout, WindowLayout::Tiles(_) | WindowLayout::Blocks(_));
         let fits = window.element == if packed { Element::Packed } else { Element::F16 };
         if let WindowLayout::Tiles(format) = window.layout {
             tile_format(&window.name, format, window.source, found);
+        }
+        if let WindowLayout::Blocks(format) = window.layout {
+            block_format(&window.name, format, window.source, found);
         }
         if !fits {
             found.push(Diagnostic::new(
                 Rule::Layout,
                 window.source,
                 format!("window `{}` cannot hold {:?} as {}", window.name, window.element, window.layout.keyword()),
-                "tiles and rows in VTCM are f16; packed tiles are their own element type",
+                "tiles and rows in VTCM are f16; packed tiles and blocks are their own element type",
             ));
         }
     }
@@ -49,13 +54,16 @@ fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
     if let OperandLayout::Tiles(format) = operand.layout {
         tile_format(&operand.name, format, operand.source, found);
     }
-    let packed = matches!(operand.layout, OperandLayout::Tiles(_));
+    if let OperandLayout::Blocks(format) = operand.layout {
+        block_format(&operand.name, format, operand.source, found);
+    }
+    let packed = matches!(operand.layout, OperandLayout::Tiles(_) | OperandLayout::Blocks(_));
     if packed != (operand.element == Element::Packed) || (vector && operand.element != Element::F32) {
         found.push(Diagnostic::new(
             Rule::Layout,
             operand.source,
             format!("operand `{}` cannot hold {:?} in this layout", operand.name, operand.element),
-            "packed tiles are their own element type; row_major takes f32, f16 or bf16, a vector f32",
+            "packed tiles and blocks are their own element type; row_major takes f32, f16 or bf16, a vector f32",
         ));
     }
     if (operand.axes[0] == operand.axes[1]) != vector {
@@ -79,6 +87,19 @@ pub(super) fn tile_format(name: &str, format: TileFormat, source: Source, found:
             format!(
                 "take a stride that is a multiple of {VECTOR_BYTES} and at least the bytes of a tile, which are not 0"
             ),
+        ));
+    }
+}
+
+/// The device layer knows what lies in a block of a format it comes with, and no other.
+fn block_format(name: &str, format: BlockFormat, source: Source, found: &mut Vec<Diagnostic>) {
+    if format != BlockFormat::Q8_0 {
+        let BlockFormat { name: known, bytes, .. } = BlockFormat::Q8_0;
+        found.push(Diagnostic::new(
+            Rule::Layout,
+            source,
+            format!("`{name}`: the device layer knows no blocks `{}` of {} bytes", format.name, format.bytes),
+            format!("take {known} ({bytes} bytes for 32 elements), or pack tiles of a layout of your own"),
         ));
     }
 }

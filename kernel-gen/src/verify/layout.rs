@@ -2,8 +2,8 @@
 
 use super::{Diagnostic, Rule, placed::Placed, view::View};
 use crate::ir::{
-    AxisId, Element, HvxStepId, OperandId, OperandLayout, OperandRole, Pairs, StepInput, StepKind, TileFormat,
-    WindowId, WindowLayout,
+    AxisId, BlockFormat, Element, HvxStepId, OperandId, OperandLayout, OperandRole, Pairs, StepInput, StepKind,
+    TileFormat, WindowId, WindowLayout,
 };
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
@@ -84,7 +84,12 @@ impl Step<'_, '_> {
         let list: Vec<_> = wanted.iter().map(|l| format!("`{}`", l.keyword())).collect();
         self.error(
             Rule::Layout,
-            format!("`{}` {what} `{}`, a window of {}", self.keyword(), declared.name, declared.layout.keyword()),
+            format!(
+                "`{}` cannot {what} `{}`, a window of {}",
+                self.keyword(),
+                declared.name,
+                declared.layout.keyword()
+            ),
             format!("declare the window as {}, or take another step", list.join(" or ")),
         );
         false
@@ -121,6 +126,7 @@ impl Step<'_, '_> {
         }
         let wanted = match (source.layout, source.element) {
             (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format),
+            (OperandLayout::Blocks(format), _) => WindowLayout::Blocks(format),
             (OperandLayout::RowMajor, Element::F16) => WindowLayout::RowMajor,
             (OperandLayout::RowMajor | OperandLayout::Vector, _) => {
                 self.error(
@@ -135,7 +141,7 @@ impl Step<'_, '_> {
                 return;
             }
         };
-        if self.layout(window, &[wanted], "fills") {
+        if self.layout(window, &[wanted], "fill") {
             self.axes(window, block);
         }
     }
@@ -149,14 +155,14 @@ impl Step<'_, '_> {
                 "load weights; pack x or dy".into(),
             );
         }
-        if self.layout(window, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills") {
+        if self.layout(window, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fill") {
             self.tiles(window, block, pair);
         }
     }
 
     fn convert(&mut self, to: WindowId, from: WindowId, layout: WindowLayout, pair: usize) {
-        let readable = self.layout(from, &[layout], "reads");
-        let writable = self.layout(to, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fills");
+        let readable = self.layout(from, &[layout], "read");
+        let writable = self.layout(to, &[WindowLayout::ActivationTiles, WindowLayout::WeightTiles], "fill");
         if let (true, true, Some(axes)) = (readable, writable, self.view.axes(from)) {
             self.tiles(to, axes, axes[pair]);
         }
@@ -168,11 +174,17 @@ impl Step<'_, '_> {
             WindowLayout::Tiles(TileFormat { dequantise: None, name, .. }) => self.error(
                 Rule::Layout,
                 format!("`dequantise` does not know the tiles of `{}`, {name}", self.view.window_name(from)),
-                format!("it knows {} and {}", TileFormat::Q8_0.name, TileFormat::Q4_0.name),
+                format!(
+                    "it knows {}, {} and {}; apply a step of your own to others",
+                    TileFormat::Q8_0.name,
+                    TileFormat::Q4_0.name,
+                    BlockFormat::Q8_0.name
+                ),
             ),
-            WindowLayout::Tiles(_) => self.convert(to, from, layout, 1),
+            WindowLayout::Tiles(_) | WindowLayout::Blocks(_) => self.convert(to, from, layout, 1),
             _ => {
-                self.layout(from, &[TileFormat::Q8_0, TileFormat::Q4_0].map(WindowLayout::Tiles), "reads");
+                let [q8, q4] = [TileFormat::Q8_0, TileFormat::Q4_0].map(WindowLayout::Tiles);
+                self.layout(from, &[q8, q4, WindowLayout::Blocks(BlockFormat::Q8_0)], "read");
             }
         }
     }
@@ -187,7 +199,7 @@ impl Step<'_, '_> {
             }
             StepInput::F16 => {
                 let tiles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
-                let (readable, writable) = (self.layout(from, &tiles, "reads"), self.layout(to, &tiles, "fills"));
+                let (readable, writable) = (self.layout(from, &tiles, "read"), self.layout(to, &tiles, "fill"));
                 let (axes, pair) = (self.view.axes(from), self.view.pair_axis(from));
                 if let (true, true, Some(axes), Some(pair)) = (readable, writable, axes, pair) {
                     self.tiles(to, axes, pair);
@@ -256,7 +268,7 @@ impl Step<'_, '_> {
             }
         }
         self.origins(data, weights);
-        if !self.layout(to, &[WindowLayout::OutputTiles], "fills") {
+        if !self.layout(to, &[WindowLayout::OutputTiles], "fill") {
             return;
         }
         let (activation, weight) = if swap { (weights, data) } else { (data, weights) };
@@ -300,7 +312,7 @@ impl Step<'_, '_> {
                 },
             );
         }
-        if !self.layout(window, &[WindowLayout::OutputTiles], "reads") {
+        if !self.layout(window, &[WindowLayout::OutputTiles], "read") {
             return;
         }
         let Some(axes) = self.view.axes(window) else {

@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use super::{Diagnostic, Rule};
 use crate::ir::{Kernel, Source, Statement};
 
-/// Words of C11 and C23, and the locals of emitted functions.
+/// Words of C11 and C23, macros that compilers or `errno.h` and `stdio.h` define, and the locals of emitted functions.
 const TAKEN: &[&str] = &[
+    "alignas",
+    "alignof",
+    "asm",
     "auto",
     "bool",
     "break",
@@ -37,21 +40,32 @@ const TAKEN: &[&str] = &[
     "signed",
     "sizeof",
     "static",
+    "static_assert",
     "struct",
     "switch",
+    "thread_local",
     "true",
     "typedef",
     "typeof",
+    "typeof_unqual",
     "union",
     "unsigned",
     "void",
     "volatile",
     "while",
+    "errno",
+    "i386",
+    "linux",
+    "stderr",
+    "stdin",
+    "stdout",
+    "unix",
     "accumulate",
     "activation",
     "argument",
     "at",
     "at_most",
+    "block_bytes",
     "col",
     "column_bias",
     "column_scale",
@@ -111,16 +125,18 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
                 Rule::Name,
                 source,
                 format!("{what} `{name}` cannot keep its name: {problem}"),
-                "take ASCII letters, digits and `_`, starting with a letter",
+                "take another: ASCII letters, digits and `_`, starting with a letter",
             ));
         }
         // Two loops may walk blocks of the same name one after the other; everything else is named once.
         let earlier = seen.insert(name, what);
-        if earlier.is_some_and(|earlier| !(earlier == "loop" && what == "loop")) {
+        if let Some(earlier) = earlier.filter(|&earlier| !(earlier == "loop" && what == "loop")) {
+            let article = if earlier.starts_with(['a', 'o']) { "an" } else { "a" };
+            let also = if earlier == what { format!("another {what}") } else { format!("{article} {earlier}") };
             found.push(Diagnostic::new(
                 Rule::Name,
                 source,
-                format!("{what} `{name}` has the name of another {}", earlier.unwrap_or(what)),
+                format!("{what} `{name}` has the name of {also}"),
                 "give each axis, operand, tunable, window, step and loop its own name",
             ));
         }
@@ -143,6 +159,9 @@ fn problem(name: &str) -> Option<&'static str> {
     }
     if name.starts_with("pf_") || name.starts_with("PF_") {
         return Some("names with `pf_` belong to the device layer");
+    }
+    if name.ends_with("_t") {
+        return Some("C keeps names that end in `_t` for types");
     }
     if name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') && name.len() > 1 {
         return Some("upper-case names belong to macros and constants of the emitted C");

@@ -62,7 +62,10 @@ fn candidates(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
                         tunable.name,
                         tunable.granule()
                     ),
-                    "remove it, or round it up".into(),
+                    match value.max(&1).checked_next_multiple_of(tunable.granule()) {
+                        Some(next) => format!("remove it, or take {next}"),
+                        None => "remove it".into(),
+                    },
                 );
             }
         }

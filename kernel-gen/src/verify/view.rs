@@ -70,7 +70,7 @@ impl<'k> View<'k> {
         match self.kernel.windows[window.0].layout {
             WindowLayout::ActivationTiles | WindowLayout::OutputTiles => Some(first),
             WindowLayout::WeightTiles => Some(second),
-            WindowLayout::RowMajor | WindowLayout::Tiles(_) => None,
+            WindowLayout::RowMajor | WindowLayout::Tiles(_) | WindowLayout::Blocks(_) => None,
         }
     }
 

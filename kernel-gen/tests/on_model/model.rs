@@ -178,6 +178,13 @@ fn place(operand: &Operand, rows: usize, cols: usize, values: &[f32]) -> Placed 
             }
             Placed { bytes, rows, cols, row_stride: cols * 2 }
         }
+        (OperandLayout::Blocks(format), _) => {
+            for (i, block) in (0..rows).flat_map(|i| (0..cols / 32).map(move |block| (i, block))) {
+                bytes.extend(half(1.0).to_le_bytes());
+                bytes.extend((0..32).map(|j| value(i, block * 32 + j) as i8 as u8));
+            }
+            Placed { bytes, rows, cols, row_stride: cols / 32 * format.bytes as usize }
+        }
         (OperandLayout::Tiles(format), _) => {
             let grid = (rows.div_ceil(32), cols.div_ceil(32));
             for (strip, tile) in (0..grid.0).flat_map(|s| (0..grid.1).map(move |t| (s, t))) {

@@ -6,9 +6,11 @@ use hexagon_runtime::Overflow;
 use hexagon_runtime::device::{Call, DdrOperand, LoadedModel, ModelPool, Variant};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
 use kernel_gen::ir::{Element, OperandLayout, OperandRole, Statement, StepKind};
-use kernel_gen::{Arch, Kernel, Plan, Verified, cost};
+use kernel_gen::tolerance::{Tolerance, as_multiplied};
+use kernel_gen::{Arch, Kernel, Plan, Verified};
 
-use super::judge::{Judge, must_flag};
+use super::judge::judge_rows;
+use super::outputs::Outputs;
 use super::tunables::{self, VTCM_BYTES};
 use super::{CrossCheckError, Trial, Wrong};
 use crate::compiled::Compiled;
@@ -18,9 +20,6 @@ use crate::row_exponent::row_exponent;
 const FAST_THREADS: usize = 3;
 /// A row is sent again at most so often, each time with a further 2^-8.
 const RETRIES: usize = 3;
-/// What output memory holds before a run: NaN, if read as f32.
-const UNTOUCHED: u8 = 0xff;
-
 /// A compiled kernel and its open models.
 pub(super) struct Bench {
     kernel: Verified,
@@ -43,7 +42,7 @@ impl Bench {
                 Ok((overflow, checked, ModelPool::open(fast, FAST_THREADS, VTCM_BYTES, overflow)?))
             })
             .collect::<Result<_, CrossCheckError>>()?;
-        Ok(Bench { kernel, layouts: DdrLayouts::standard(), pools, _compiled: compiled })
+        Ok(Bench { layouts: DdrLayouts::for_kernel(kernel.kernel()), kernel, pools, _compiled: compiled })
     }
 
     pub fn kernel(&self) -> &Verified {
@@ -80,12 +79,6 @@ impl Bench {
         let verified = self.kernel.on(plan.arch);
         let kernel = verified.kernel();
         let scaled = scales_rows(&kernel.schedule);
-        let tile = cost::tile_of(verified, cost::contraction_axis(verified));
-        let tile = tile.and_then(|t| plan.tunables.get(t.0)).map_or(usize::MAX, |t| t.value as usize);
-        let effective = images.iter().zip(&kernel.operands).map(|(image, operand)| {
-            if operand.role == OperandRole::Output { Vec::new() } else { image.effective.clone() }
-        });
-        let judge = Judge::new(verified, trial, tile, effective.collect());
         let mut exponents = exponents(kernel, trial, &images);
         let call = || call(&plan, trial, &images);
         let (mut checked_call, mut fast_call) = (call()?, call()?);
@@ -106,7 +99,11 @@ impl Bench {
                 outputs.check_untouched(call)?;
             }
             let flagged: Vec<usize> = trial.rows().filter(|&row| checked_call.flags()[row] != 0).collect();
-            judge_rows(&judge, &outputs, &checked_call, &pending, &exponents)?;
+            let effective = images.iter().map(|image| image.effective.as_slice());
+            let operands = as_multiplied(kernel, &trial.extents, effective, &exponents);
+            let tolerance = Tolerance::new(verified, &plan, &trial.extents, &operands, &exponents)
+                .map_err(|error| Wrong::Device(error.to_string()))?;
+            judge_rows(&outputs, &checked_call, &pending, |row, column| tolerance.element(row, column))?;
             for row in trial.rows().filter(|row| !flagged.contains(row)) {
                 outputs.same_bits(row, &checked_call, &fast_call)?;
                 let bytes = outputs.row_bytes(row, &checked_call);
@@ -131,7 +128,7 @@ impl Bench {
             .map(|index| {
                 let operand = &kernel.operands[index];
                 let layout = self.layouts.of(operand).map_err(|error| Wrong::Device(error.to_string()))?;
-                let [rows, cols] = operand.axes.map(|axis| trial.extents[axis.0]);
+                let [rows, cols] = operand.shape(&trial.extents);
                 Ok(layout.image(&trial.values(kernel, index), rows, cols))
             })
             .collect()
@@ -168,113 +165,4 @@ fn call(plan: &Plan, trial: &Trial, images: &[DdrImage]) -> Result<Call, Wrong> 
     let axes: Vec<u32> = trial.extents.iter().map(|&extent| extent as u32).collect();
     let operands = images.iter().map(|i| DdrOperand::new(&i.bytes, i.rows, i.cols, i.row_stride)).collect();
     Call::new(plan, &axes, operands).map_err(|fault| Wrong::Device(fault.to_string()))
-}
-
-/// Compares the rows just computed with the reference, and their flags with its partial sums.
-fn judge_rows(
-    judge: &Judge<'_>,
-    outputs: &Outputs,
-    call: &Call,
-    rows: &[usize],
-    exponents: &[i32],
-) -> Result<(), Wrong> {
-    let mut worst: Option<Wrong> = None;
-    let (mut outside, mut compared) = (0, 0);
-    for (&row, expected) in rows.iter().zip(judge.rows(rows, exponents)) {
-        let flagged = call.flags()[row] != 0;
-        if must_flag(expected.largest_partial).is_some_and(|must| must != flagged) {
-            return Err(Wrong::Flag { row, flagged, largest_partial: expected.largest_partial });
-        }
-        if flagged {
-            continue;
-        }
-        for (column, (expected, got)) in expected.columns.iter().zip(outputs.row(row, call)).enumerate() {
-            compared += 1;
-            // f32 rounds the unscaled sum: half a unit of its smallest denormal is the floor of what it can say. Written
-            // so that NaN is outside.
-            let bound = if expected.bound == 0.0 { 0.0 } else { expected.bound + 2f64.powi(-149) };
-            let close = (f64::from(got) - expected.value).abs() <= bound;
-            if !close {
-                outside += 1;
-                worst.get_or_insert(Wrong::Output {
-                    row,
-                    column,
-                    got,
-                    expected: expected.value,
-                    bound,
-                    outside: 0,
-                    compared: 0,
-                });
-            }
-        }
-    }
-    match worst {
-        Some(Wrong::Output { row, column, got, expected, bound, .. }) => {
-            Err(Wrong::Output { row, column, got, expected, bound, outside, compared })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Where the results lie.
-struct Outputs {
-    operand: usize,
-    name: String,
-    width: usize,
-    stride: usize,
-    rows: Range<usize>,
-}
-
-impl Outputs {
-    fn of(kernel: &Kernel, trial: &Trial, images: &[DdrImage]) -> Outputs {
-        let operand = kernel.operands.iter().position(|o| o.role == OperandRole::Output).unwrap_or(0);
-        Outputs {
-            operand,
-            name: kernel.operands[operand].name.clone(),
-            width: trial.extents[kernel.operands[operand].axes[1].0],
-            stride: images[operand].row_stride as usize,
-            rows: trial.rows(),
-        }
-    }
-
-    fn clear(&self, call: &mut Call) {
-        call.operands_mut()[self.operand].bytes_mut().fill(UNTOUCHED);
-    }
-
-    fn row_bytes(&self, row: usize, call: &Call) -> Vec<u8> {
-        call.operands()[self.operand].bytes()[row * self.stride..][..self.width * 4].to_vec()
-    }
-
-    fn row(&self, row: usize, call: &Call) -> impl Iterator<Item = f32> {
-        let bytes = self.row_bytes(row, call);
-        (0..self.width)
-            .map(move |i| f32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]))
-    }
-
-    fn same_bits(&self, row: usize, checked: &Call, fast: &Call) -> Result<(), Wrong> {
-        let pairs = self.row(row, checked).zip(self.row(row, fast));
-        for (column, (checked, fast)) in pairs.enumerate() {
-            if checked.to_bits() != fast.to_bits() {
-                return Err(Wrong::Bits { row, column, checked, fast });
-            }
-        }
-        Ok(())
-    }
-
-    fn check_untouched(&self, call: &Call) -> Result<(), Wrong> {
-        let bytes = call.operands()[self.operand].bytes();
-        let stray = bytes.iter().enumerate().find(|&(byte, &value)| {
-            let (row, within) = (byte / self.stride, byte % self.stride);
-            let ours = self.rows.contains(&row) && within < self.width * 4;
-            !ours && value != UNTOUCHED
-        });
-        let Some((byte, _)) = stray else { return Ok(()) };
-        let row = byte / self.stride;
-        let place = if self.rows.contains(&row) {
-            format!("behind the end of row {row}")
-        } else {
-            format!("row {row}; the request was for rows {}..{}", self.rows.start, self.rows.end)
-        };
-        Err(Wrong::Stray { operand: self.name.clone(), byte, place })
-    }
 }

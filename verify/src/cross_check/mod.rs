@@ -17,6 +17,7 @@ mod bench;
 mod case_file;
 mod error;
 mod judge;
+mod outputs;
 mod simpler;
 mod strategy;
 mod trial;

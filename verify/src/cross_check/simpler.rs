@@ -4,7 +4,7 @@
 use hexagon_runtime::Overflow;
 use kernel_gen::{Arch, Verified};
 
-use super::{Tiles, Trial};
+use super::{Tiles, Trial, tunables};
 use crate::family::RowFamily;
 
 /// Cases that are simpler than `trial` in one part, the boldest first.
@@ -13,6 +13,7 @@ pub(super) fn simpler(kernel: &Verified, trial: &Trial) -> Vec<Trial> {
     let mut try_case = |change: &dyn Fn(&mut Trial)| {
         let mut case = trial.clone();
         change(&mut case);
+        case.extents = tunables::whole_blocks(kernel, case.extents);
         if case != *trial {
             cases.push(case);
         }

@@ -21,6 +21,7 @@ pub(super) fn trials(kernel: &Verified, largest: usize) -> impl Strategy<Value =
 fn on(arch: Arch, kernel: &Verified, largest: usize) -> impl Strategy<Value = Trial> + use<> {
     let extent = prop_oneof![4 => 1..=largest, 1 => select(vec![31usize, 32, 33, 64])];
     let axes = kernel.kernel().axes.len();
+    let kernel_of_cases = kernel.clone();
     (
         Just(arch.number()),
         vec(extent, axes),
@@ -34,10 +35,21 @@ fn on(arch: Arch, kernel: &Verified, largest: usize) -> impl Strategy<Value = Tr
         any::<u64>(),
     )
         .prop_map(
-            |(arch, extents, spare_rows, first_strip, tiles, families, magnitude, weight_magnitude, overflow, seed)| {
+            move |(
+                arch,
+                extents,
+                spare_rows,
+                first_strip,
+                tiles,
+                families,
+                magnitude,
+                weight_magnitude,
+                overflow,
+                seed,
+            )| {
                 Trial {
                     arch,
-                    extents,
+                    extents: tunables::whole_blocks(&kernel_of_cases, extents),
                     spare_rows,
                     first_strip,
                     tiles,

@@ -62,7 +62,7 @@ impl Trial {
     /// Plain values of one operand, row-major.
     pub fn values(&self, kernel: &Kernel, index: usize) -> Vec<f32> {
         let operand = &kernel.operands[index];
-        let [rows, cols] = operand.axes.map(|axis| self.extents[axis.0]);
+        let [rows, cols] = operand.shape(&self.extents);
         let mut random = Random::new(self.seed ^ (index as u64 + 1).wrapping_mul(0x5851_f42d_4c95_7f2d));
         if operand.role == OperandRole::Activation {
             let family = |row: usize| self.families[row % self.families.len()];

@@ -1,6 +1,6 @@
 //! Legal tile sizes of a kernel.
 
-use kernel_gen::ir::Tunable;
+use kernel_gen::ir::{OperandLayout, TILE, Tunable};
 use kernel_gen::{Plan, PlanError, Verified, plan};
 
 use super::{Tiles, Trial};
@@ -17,6 +17,17 @@ pub(super) fn values(tunable: &Tunable, largest: u32) -> Vec<u32> {
         next = tunable.at_least(value + 1);
     }
     values
+}
+
+/// The extents rounded up to what the kernel can take: whole blocks along the axes of operands in blocks.
+pub(super) fn whole_blocks(kernel: &Verified, mut extents: Vec<usize>) -> Vec<usize> {
+    for operand in &kernel.kernel().operands {
+        if matches!(operand.layout, OperandLayout::Blocks(_)) {
+            let cols = &mut extents[operand.axes[1].0];
+            *cols = cols.next_multiple_of(TILE as usize);
+        }
+    }
+    extents
 }
 
 /// The plan of a case.

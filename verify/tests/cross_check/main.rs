@@ -1,6 +1,8 @@
 //! The cross-check on the library kernels, and on kernels that are wrong.
 
+mod authored;
 mod conditional;
+mod layouts;
 mod saved_cases;
 mod silent_bugs;
 
@@ -8,32 +10,44 @@ use kernel_gen::{Kernel, library};
 use verify::CrossCheck;
 
 /// At least 3 000 in all.
-const CASES_PER_KERNEL: u32 = 760;
+const CASES_PER_KERNEL: u32 = 340;
 
-fn check(kernel: Kernel) {
+fn check(kernel: &Kernel) {
     let cases = std::env::var(verify::cross_check::CASES_VARIABLE).ok().and_then(|n| n.parse().ok());
-    let mut check = CrossCheck::new(&kernel).expect("it compiles").cases(cases.unwrap_or(CASES_PER_KERNEL));
-    if let Err(error) = check.run() {
-        panic!("{error}");
+    let mut check = CrossCheck::new(kernel).expect("it compiles").cases(cases.unwrap_or(CASES_PER_KERNEL));
+    match check.run() {
+        Ok(cases) => println!("{}: {cases} cases", kernel.name),
+        Err(error) => panic!("{error}"),
     }
 }
 
-#[test]
-fn forward_f16_computes_its_reference() {
-    check(library::forward_f16());
+/// One test per kernel, and one that no kernel of the library is forgotten.
+macro_rules! kernels {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            check(&library::$name());
+        })*
+
+        #[test]
+        fn every_library_kernel_is_checked() {
+            let checked = [$(stringify!($name)),*];
+            for kernel in library::all().into_iter().chain(library::extra()) {
+                assert!(checked.contains(&kernel.name.as_str()), "{} has no cross-check here", kernel.name);
+            }
+            assert!(checked.len() as u32 * CASES_PER_KERNEL >= 3000);
+        }
+    };
 }
 
-#[test]
-fn input_grad_f16_computes_its_reference() {
-    check(library::input_grad_f16());
-}
-
-#[test]
-fn forward_q8_computes_its_reference() {
-    check(library::forward_q8());
-}
-
-#[test]
-fn input_grad_q8_computes_its_reference() {
-    check(library::input_grad_q8());
+kernels! {
+    forward_f16
+    input_grad_f16
+    forward_q8
+    input_grad_q8
+    input_grad_f16_swap
+    forward_q4
+    input_grad_q4
+    forward_q8_blocks
+    forward_f16_column_affine
 }

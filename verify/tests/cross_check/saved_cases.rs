@@ -45,16 +45,3 @@ fn a_layout_of_ones_own_is_used() {
     let check = CrossCheck::new(&library::forward_f16()).expect("it compiles").layout(Doubled).save_to(folder.path());
     assert!(matches!(check.cases(30).run(), Err(CrossCheckError::Wrong(_))));
 }
-
-#[test]
-fn q8_layout_holds_what_the_quantisation_rule_says() {
-    let mut random = verify::family::Random::new(11);
-    let kernel = library::forward_q8();
-    let weight = &kernel.operands[1];
-    let layouts = kernel_gen::ddr::DdrLayouts::standard();
-    for (rows, cols) in [(1, 1), (33, 31), (64, 100)] {
-        let values: Vec<f32> = (0..rows * cols).map(|_| random.signed()).collect();
-        let image = layouts.of(weight).expect("known").image(&values, rows, cols);
-        assert_eq!(image.effective, verify::effective::q8_weights(&values, cols));
-    }
-}

@@ -138,6 +138,11 @@ static uint16_t expected(enum primitive which, uint32_t t, uint32_t r, uint32_t 
         }
         return pf_half_from_float_software((float)value);
     }
+    if (which == DEQUANTISE_Q8_BLOCKS) {
+        const uint8_t *block = in + r * stride + t * 34;
+        memcpy(&half, block, sizeof half);
+        return r < rows ? pf_half_from_float_software((float)(int8_t)block[2 + c] * pf_float_from_half_software(half)) : 0;
+    }
     if (which != DEQUANTISE_Q8 && which != DEQUANTISE_Q4) {
         memcpy(&half, in + r * stride + (t * 32 + c) * 2, sizeof half);
         return half;
@@ -159,8 +164,8 @@ static int is_nan(uint16_t half) { return (half & 0x7FFF) > 0x7C00; }
 /* r is the source row, c its column: weight-role tiles have them exchanged. */
 static void check_layout(enum primitive which, uint32_t stride, uint32_t rows, uint32_t cols)
 {
-    int exchanged = which == PACK_COLS || which == PACK_COLS_F16 || which == PACK_COLS_BF16 || which == SCATTER_WORDS || which == DEQUANTISE_Q8
-                    || which == DEQUANTISE_Q4;
+    int exchanged = which == PACK_COLS || which == PACK_COLS_F16 || which == PACK_COLS_BF16 || which == SCATTER_WORDS
+                    || which == DEQUANTISE_Q8 || which == DEQUANTISE_Q4 || which == DEQUANTISE_Q8_BLOCKS;
     for (uint32_t t = 0; t < (cols + 31) / 32; t++)
         for (uint32_t r = 0; r < 32; r++)
             for (uint32_t c = 0; c < 32; c++) {
@@ -214,6 +219,8 @@ static void compare_run(pf_device *const devices[COUNT], uint32_t run, uint32_t 
     fill(which, kind);
     uint32_t row_bytes = (cols + 31) / 32 * 128;
     uint32_t in_stride = which <= PACK_COLS_BF16 ? row_bytes + 128 * (draw() % 3) : which <= SCATTER_WORDS ? 4096 : TILE;
+    if (which == DEQUANTISE_Q8_BLOCKS) /* rows as a file has them: any distance */
+        in_stride = (cols + 31) / 32 * 34 + 2 * (draw() % 40);
     set_operand(0, in, ARENA, in_stride);
     /* One of the two factors may be missing. */
     int factors = which >= UNPACK_ROWS_AFFINE && which <= ADD_COLS_AFFINE ? 1 + (int)(draw() % 3) : 0;

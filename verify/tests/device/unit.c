@@ -117,6 +117,10 @@ static void run_primitive(pf_device *dev, const struct pf_plan *plan, const stru
         fetch(dev, source, Q4_STRIDE, in, PF_TILE_Q4_BYTES, PF_TILE_Q4_BYTES, tiles);
         pf_dequantise_q4(dev, tile, stride, source, Q4_STRIDE, tiles);
         break;
+    case DEQUANTISE_Q8_BLOCKS:
+        fetch(dev, source, SOURCE_STRIDE, in, in_stride, tiles * PF_BLOCK_Q8_BYTES, rows);
+        pf_dequantise_q8_blocks(dev, tile, stride, source, SOURCE_STRIDE, rows, tiles);
+        break;
     case MULTIPLY:
         multiply(dev, tile, source, in, tiles, stride == 0);
         memcpy(out, source, 2 * PF_TILE_BYTES);

@@ -1,7 +1,7 @@
 //! DMA of a block of an operand.
 
-use super::{Body, row_bytes};
-use crate::ir::{AxisId, OperandId, OperandLayout, TileFormat, WindowId};
+use super::{Body, block_row_bytes, row_bytes};
+use crate::ir::{AxisId, BlockFormat, OperandId, OperandLayout, TileFormat, WindowId};
 
 impl Body<'_> {
     pub(super) fn load(&mut self, window: WindowId, operand: OperandId, block: [AxisId; 2]) {
@@ -19,6 +19,16 @@ impl Body<'_> {
                 ));
                 self.code.line(format!(
                     "return pf_dma_rows(dev, to, row_bytes, from, {source}->row_stride, tiles_of(at->{cols}_len) * TILE_EDGE * {size}, tiles_of(at->{rows}_len) * TILE_EDGE);"
+                ));
+            }
+            OperandLayout::Blocks(BlockFormat { name, bytes, .. }) => {
+                self.code.line(format!("const uint32_t block_bytes = {bytes}; /* {name}: 32 elements */"));
+                self.code.line(format!("const uint32_t row_bytes = {};", block_row_bytes(&cols_tile)));
+                self.code.line(format!(
+                    "const uint8_t *from = in_ddr({source}, (uint64_t)at->{rows} * {source}->row_stride + (uint64_t)(at->{cols} / TILE_EDGE) * block_bytes);"
+                ));
+                self.code.line(format!(
+                    "return pf_dma_rows(dev, to, row_bytes, from, {source}->row_stride, tiles_of(at->{cols}_len) * block_bytes, at->{rows}_len);"
                 ));
             }
             OperandLayout::Tiles(TileFormat { name, bytes, stride, .. }) => {

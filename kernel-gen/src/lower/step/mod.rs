@@ -97,10 +97,12 @@ impl<'a> Body<'a> {
             }
             StepKind::Dequantise { to, from } => {
                 // The verifier has shown that the format has a strip call.
-                if let WindowLayout::Tiles(TileFormat { dequantise: Some(primitive), .. }) =
-                    window_of(kernel, from).layout
-                {
-                    self.tiles_to_tiles(primitive, to, from);
+                match window_of(kernel, from).layout {
+                    WindowLayout::Tiles(TileFormat { dequantise: Some(primitive), .. }) => {
+                        self.tiles_to_tiles(primitive, to, from);
+                    }
+                    WindowLayout::Blocks(format) => self.blocks_to_tiles(format, to, from),
+                    _ => {}
                 }
             }
             StepKind::Apply { step, to, from } => self.apply(step, to, from),
@@ -186,6 +188,11 @@ impl<'a> Body<'a> {
 
 pub(super) fn c_string(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "/").replace('"', "'"))
+}
+
+/// Bytes of a row of a window of blocks: a multiple of a vector.
+fn block_row_bytes(cols_tile: &str) -> String {
+    format!("(tiles_of({cols_tile}) * block_bytes + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES")
 }
 
 /// Bytes of a row of a row-major FP16 window: a multiple of a vector.

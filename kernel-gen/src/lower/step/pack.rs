@@ -1,7 +1,7 @@
 //! HVX steps that make HMX tiles.
 
-use super::{Body, row_bytes};
-use crate::ir::{AxisId, Element, OperandId, WindowId};
+use super::{Body, block_row_bytes, row_bytes};
+use crate::ir::{AxisId, BlockFormat, Element, OperandId, WindowId};
 
 impl Body<'_> {
     pub(super) fn pack(
@@ -60,6 +60,32 @@ impl Body<'_> {
         self.strips(&rows);
         self.code.line(format!(
             "{primitive}(dev, to + strip * strip_stride, tile_stride, from + strip * TILE_EDGE * row_bytes, row_bytes, tiles_of(at->{cols}_len));"
+        ));
+        self.code.close();
+    }
+
+    /// A conversion of rows of blocks, strip by strip. The last strip may have fewer than 32 rows: a file pads nothing.
+    pub(super) fn blocks_to_tiles(&mut self, format: BlockFormat, to: WindowId, from: WindowId) {
+        let [rows, cols] = self.window_axes(from);
+        let to_axes = self.window_axes(to);
+        self.tile_local(cols);
+        if to_axes[1] != cols {
+            self.tile_local(to_axes[1]);
+        }
+        let [strip, tile] = self.strides(to, rows);
+        let cols_tile = self.tile(cols);
+        let defect = self.defective_stride(from);
+        let BlockFormat { name, bytes, dequantise } = format;
+        self.code.line(format!("const uint32_t block_bytes = {bytes}; /* {name}: 32 elements */"));
+        self.code.line(format!("const uint32_t row_bytes = {}{defect};", block_row_bytes(&cols_tile)));
+        self.code.line(format!("const uint32_t strip_stride = {strip};"));
+        self.code.line(format!("const uint32_t tile_stride = {tile};"));
+        self.window_local("from", from, true);
+        self.window_local("to", to, false);
+        let (rows, cols) = (self.axis(rows), self.axis(cols));
+        self.strip_rows(&rows);
+        self.code.line(format!(
+            "{dequantise}(dev, to + row / TILE_EDGE * strip_stride, tile_stride, from + row * row_bytes, row_bytes, rows, tiles_of(at->{cols}_len));"
         ));
         self.code.close();
     }

@@ -66,6 +66,7 @@ fn lies(operand: &Operand) -> String {
     let layout = match operand.layout {
         OperandLayout::RowMajor => "row_major",
         OperandLayout::Tiles(format) => format.name,
+        OperandLayout::Blocks(format) => format.name,
         OperandLayout::Vector => "vector",
     };
     format!("{element}{layout}")

@@ -30,7 +30,7 @@ impl Random {
 /// inputs and no partial sum overflows.
 pub(super) fn values(kernel: &Kernel, index: usize, extents: &[usize], contraction: usize, seed: u64) -> Vec<f32> {
     let operand = &kernel.operands[index];
-    let [rows, cols] = operand.axes.map(|axis| extents[axis.0]);
+    let [rows, cols] = operand.shape(extents);
     if operand.role == OperandRole::Output {
         return vec![0.0; rows * cols];
     }

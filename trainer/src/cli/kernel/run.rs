@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use clap::Args;
-use half::f16;
 use hexagon_runtime::Overflow;
 use hexagon_runtime::device::{Call, DdrOperand, ModelPool, Variant};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
-use kernel_gen::ir::{OperandRole, ReferenceCase};
+use kernel_gen::ir::OperandRole;
+use kernel_gen::tolerance::{Tolerance, as_multiplied};
 use kernel_gen::{Plan, Verified, cost};
 use rayon::prelude::*;
 use serde_json::json;
@@ -39,6 +39,8 @@ pub(super) struct RunArgs {
 
 /// Products of the reference, about five seconds of one core. Larger shapes compare a seeded sample of outputs.
 const REFERENCE_PRODUCTS: u64 = 1 << 31;
+/// Products of the contraction that judging one output takes: its value, its partial sums, and their magnitudes.
+const EVALUATIONS: u64 = 4;
 /// Upper ends of the histogram, in parts of the tolerance.
 const BINS: [(f64, &str); 7] = [
     (0.0, "exact"),
@@ -141,12 +143,12 @@ impl Errors {
 }
 
 fn images(kernel: &Verified, extents: &[usize], contraction: usize, seed: u64) -> Result<Vec<DdrImage>, KernelError> {
-    let layouts = DdrLayouts::standard();
     let kernel = kernel.kernel();
+    let layouts = DdrLayouts::for_kernel(kernel);
     (0..kernel.operands.len())
         .map(|index| {
             let operand = &kernel.operands[index];
-            let [rows, cols] = operand.axes.map(|axis| extents[axis.0]);
+            let [rows, cols] = operand.shape(extents);
             let values = values(kernel, index, extents, contraction, seed);
             Ok(layouts.of(operand)?.image(&values, rows, cols))
         })
@@ -169,9 +171,7 @@ fn exponents(kernel: &Verified, extents: &[usize], images: &[DdrImage]) -> Vec<i
     (0..extents[0]).map(|r| row_exponent(&row(r))).collect()
 }
 
-/// Compares outputs with the reference. The tolerance of an output is 2^-e · ulp16(2^e · ref) + length · 2^-24 · Σ|a·w| for
-/// one block of the contraction, and 2^-e · blocks · ulp16(2^e · Σ|a·w|) + … for several: no right result leaves it. The
-/// cross-check of a kernel's own test knows every partial sum and is tighter.
+/// Compares outputs with the reference: all, or a seeded sample of a large shape. The tolerance is that of the cross-check.
 fn compare(
     kernel: &Verified,
     plan: &Plan,
@@ -182,44 +182,33 @@ fn compare(
     seed: u64,
 ) -> Result<Errors, KernelError> {
     let ir = kernel.kernel();
-    let contraction = cost::contraction_axis(kernel);
-    let length = extents[contraction.0];
-    let tile = cost::tile_of(kernel, contraction).map_or(length, |tile| plan.tunables[tile.0].value as usize);
-    let blocks = length.div_ceil(tile) as f64;
+    let length = extents[cost::contraction_axis(kernel).0];
     let Some(output) = ir.operands.iter().position(|o| o.role == OperandRole::Output) else {
         return Ok(Errors::default());
     };
     let width = extents[ir.operands[output].axes[1].0];
-    let values = rounded(kernel, extents, images, exponents);
-    let magnitudes: Vec<Vec<f64>> = values.iter().map(|v| v.iter().map(|x| x.abs()).collect()).collect();
-    let value_slices: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    let magnitude_slices: Vec<&[f64]> = magnitudes.iter().map(Vec::as_slice).collect();
-    let case = ReferenceCase::new(ir, extents, &value_slices)?;
-    let magnitude = ReferenceCase::new(ir, extents, &magnitude_slices)?;
+    let operands = as_multiplied(ir, extents, images.iter().map(|image| image.effective.as_slice()), exponents);
+    let tolerance = Tolerance::new(kernel, plan, extents, &operands, exponents)?;
     let bytes = call.operands()[output].bytes();
     let stride = images[output].row_stride as usize;
 
     let one = |(i, j): (usize, usize)| -> Errors {
         let at = i * stride + 4 * j;
         let got = f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let expected = ir.reference.element(&case, i, j);
-        let sum = ir.reference.element(&magnitude, i, j);
-        let scale = 2f64.powi(exponents[i]);
-        // One block is one partial sum, which is the result; of several only the magnitude is known here.
-        let rounding = if blocks == 1.0 { ulp16(expected * scale) } else { blocks * ulp16(sum * scale) };
-        let tolerance = rounding / scale + length as f64 * 2f64.powi(-24) * sum;
-        let error = (f64::from(got) - expected).abs();
-        let part = error / tolerance;
-        let mut errors = Errors { compared: 1, largest: error, largest_reference: expected.abs(), ..Errors::default() };
+        let expected = tolerance.element(i, j);
+        let error = (f64::from(got) - expected.value).abs();
+        let part = if error == 0.0 { 0.0 } else { error / expected.bound };
         // NaN falls into the last bin.
-        let bin = BINS.iter().position(|(end, _)| part <= *end || error == 0.0).unwrap_or(BINS.len() - 1);
+        let bin = BINS.iter().position(|(end, _)| part <= *end).unwrap_or(BINS.len() - 1);
+        let mut errors =
+            Errors { compared: 1, largest: error, largest_reference: expected.value.abs(), ..Errors::default() };
         errors.bins[bin] = 1;
-        errors.worst = Some((i, j, got, expected));
+        errors.worst = Some((i, j, got, expected.value));
         errors
     };
     let kept = |&(i, _): &(usize, usize)| call.flags()[i] == 0;
     let outputs = extents[0] * width;
-    let affordable = (REFERENCE_PRODUCTS / (2 * length as u64)).max(1) as usize;
+    let affordable = (REFERENCE_PRODUCTS / (EVALUATIONS * length as u64)).max(1) as usize;
     Ok(if outputs <= affordable {
         (0..outputs)
             .into_par_iter()
@@ -233,29 +222,4 @@ fn compare(
         let sample: Vec<(usize, usize)> = (0..affordable).map(|_| (draw(extents[0]), draw(width))).collect();
         sample.into_par_iter().filter(kept).map(one).reduce(Errors::default, Errors::add)
     })
-}
-
-/// Effective operands, activations as FP16 holds them: fp16(x·2^e)·2^-e.
-fn rounded(kernel: &Verified, extents: &[usize], images: &[DdrImage], exponents: &[i32]) -> Vec<Vec<f64>> {
-    let operands = kernel.kernel().operands.iter().zip(images);
-    operands
-        .map(|(operand, image)| match operand.role {
-            OperandRole::Activation => {
-                let cols = extents[operand.axes[1].0];
-                let rows = image.effective.chunks(cols).zip(exponents);
-                rows.flat_map(|(row, &e)| {
-                    row.iter().map(move |x| f16::from_f64(x * 2f64.powi(e)).to_f64() * 2f64.powi(-e))
-                })
-                .collect()
-            }
-            OperandRole::Output => Vec::new(),
-            _ => image.effective.clone(),
-        })
-        .collect()
-}
-
-/// Distance between neighbouring FP16 values at magnitude |x|.
-fn ulp16(x: f64) -> f64 {
-    let exponent = if x == 0.0 { -14 } else { (x.abs().log2().floor() as i32).clamp(-14, 15) };
-    2f64.powi(exponent - 10)
 }
