@@ -248,13 +248,6 @@ pub const DEFECTS: &[Defect] = &[
         "a row of blocks must be aligned to 128 bytes",
     ),
     step(
-        "blocks of a row the file does not have",
-        B,
-        "dequantise wb",
-        &[("row_bytes, rows, tiles_of", "row_bytes, TILE_EDGE, tiles_of")],
-        "read of never-written VTCM bytes",
-    ),
-    step(
         "a strip of 33 rows",
         F,
         "pack_rows xa",
