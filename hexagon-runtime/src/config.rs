@@ -57,6 +57,16 @@ pub struct RuntimeConfig {
     pub startup_check: bool,
 }
 
+impl RuntimeConfig {
+    /// The token buckets, ascending, each once.
+    pub(crate) fn buckets(&self) -> Vec<usize> {
+        let mut buckets = self.token_buckets.clone();
+        buckets.sort_unstable();
+        buckets.dedup();
+        buckets
+    }
+}
+
 impl Default for RuntimeConfig {
     /// Fast functional model, Q8, every core, V79 with 8 MiB of VTCM, start-up check on.
     fn default() -> Self {

@@ -69,10 +69,8 @@ fn send(
     mut answered: impl FnMut(&Planned),
 ) -> Result<(), DeviceFault> {
     let mut first = 0;
-    while first < buffer.rows {
-        let unplanned = || DeviceFault::Lost("the planner has no plan for this product".to_owned());
-        let (bucket, planned) = route.choose(buffer.rows - first).ok_or_else(unplanned)?;
-        let rows = bucket.min(buffer.rows - first);
+    let unplanned = || DeviceFault::Lost("the planner has no plan for this product".to_owned());
+    for (_, rows, planned) in route.parts(buffer.rows).ok_or_else(unplanned)? {
         pool.run(product(projection, direction, planned, buffer, first, rows).ok_or_else(unplanned)?)?;
         answered(planned);
         first += rows;

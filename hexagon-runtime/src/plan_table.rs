@@ -2,6 +2,7 @@ use std::fmt;
 
 use crate::planner::Routes;
 use crate::projection::Projection;
+use crate::route::Decision;
 use crate::{Direction, Precision};
 
 /// How one (projection, direction, token bucket) is computed.
@@ -42,10 +43,25 @@ pub enum PlanOutcome {
     },
 }
 
+impl PlanOutcome {
+    pub(crate) fn of(decision: &Decision) -> PlanOutcome {
+        match &decision.outcome {
+            Ok(planned) => PlanOutcome::Supported {
+                tiles: planned.plan.tunables.iter().map(|t| (t.name.clone(), t.value)).collect(),
+                vtcm_bytes: planned.plan.vtcm_bytes,
+                hash: planned.plan.hash(),
+            },
+            Err(reason) => PlanOutcome::Unsupported { reason: reason.clone() },
+        }
+    }
+}
+
 /// How every (projection, direction, token bucket) is computed. `Display` prints it with equal layers on one line.
 #[derive(Clone, Debug, Default)]
 pub struct PlanTable {
     rows: Vec<PlanRow>,
+    /// Token buckets each direction of a projection has.
+    buckets: usize,
     vtcm_bytes: u32,
 }
 
@@ -55,14 +71,6 @@ impl PlanTable {
         for (projection, routes) in projections.iter().zip(routes) {
             for direction in Direction::ALL {
                 for decision in &routes[direction as usize].decisions {
-                    let outcome = match &decision.outcome {
-                        Ok(planned) => PlanOutcome::Supported {
-                            tiles: planned.plan.tunables.iter().map(|t| (t.name.clone(), t.value)).collect(),
-                            vtcm_bytes: planned.plan.vtcm_bytes,
-                            hash: planned.plan.hash(),
-                        },
-                        Err(reason) => PlanOutcome::Unsupported { reason: reason.clone() },
-                    };
                     rows.push(PlanRow {
                         projection: projection.name.clone(),
                         out: projection.out,
@@ -70,12 +78,13 @@ impl PlanTable {
                         direction,
                         precision: projection.weight.precision(),
                         bucket: decision.bucket,
-                        outcome,
+                        outcome: PlanOutcome::of(decision),
                     });
                 }
             }
         }
-        PlanTable { rows, vtcm_bytes }
+        let buckets = routes.first().map_or(0, |routes| routes[0].decisions.len());
+        PlanTable { rows, buckets, vtcm_bytes }
     }
 
     /// Every row, one projection after the other; empty on the CPU device.
@@ -90,7 +99,7 @@ impl PlanTable {
 
     /// The table of those rows alone, with their reasons.
     pub fn only_unsupported(&self) -> PlanTable {
-        PlanTable { rows: self.refused().cloned().collect(), vtcm_bytes: self.vtcm_bytes }
+        PlanTable { rows: self.refused().cloned().collect(), ..*self }
     }
 
     fn refused(&self) -> impl Iterator<Item = &PlanRow> {
@@ -98,10 +107,48 @@ impl PlanTable {
     }
 }
 
-/// Rows that differ in layer numbers only.
+/// A line of the table: a row, or the rows that one reason keeps from the device.
+struct Line<'a> {
+    row: &'a PlanRow,
+    /// `None`: both.
+    direction: Option<Direction>,
+    /// `None`: all.
+    bucket: Option<usize>,
+}
+
+impl PlanTable {
+    /// A reason that holds for a whole direction or projection, such as a weight that does not fit FP16, is said once.
+    fn lines(&self) -> Vec<Line<'_>> {
+        let mut lines = Vec::new();
+        for projection in self.rows.chunk_by(|a, b| a.projection == b.projection) {
+            if self.one_reason(projection, Direction::ALL.len()) {
+                lines.push(Line { row: &projection[0], direction: None, bucket: None });
+                continue;
+            }
+            for rows in projection.chunk_by(|a, b| a.direction == b.direction) {
+                let direction = Some(rows[0].direction);
+                if self.one_reason(rows, 1) {
+                    lines.push(Line { row: &rows[0], direction, bucket: None });
+                } else {
+                    lines.extend(rows.iter().map(|row| Line { row, direction, bucket: Some(row.bucket) }));
+                }
+            }
+        }
+        lines
+    }
+
+    /// Whether `rows` are all buckets of so many directions, refused for the same reason.
+    fn one_reason(&self, rows: &[PlanRow], directions: usize) -> bool {
+        let refused = rows.iter().all(|row| matches!(row.outcome, PlanOutcome::Unsupported { .. }));
+        let same = rows.windows(2).all(|pair| pair[0].outcome == pair[1].outcome);
+        refused && same && rows.len() > 1 && rows.len() == directions * self.buckets
+    }
+}
+
+/// Lines that differ in layer numbers only.
 struct Group<'a> {
     pattern: String,
-    row: &'a PlanRow,
+    line: Line<'a>,
     count: usize,
 }
 
@@ -111,23 +158,22 @@ impl fmt::Display for PlanTable {
             return writeln!(f, "CPU device: every product is an f32 GEMM, no plans");
         }
         let mut groups: Vec<Group<'_>> = Vec::new();
-        for row in &self.rows {
-            let pattern = layer_pattern(&row.projection);
+        for line in self.lines() {
+            let pattern = layer_pattern(&line.row.projection);
+            let key = |line: &Line<'_>| (line.row.out, line.row.in_, line.direction, line.row.precision, line.bucket);
             let same = |group: &&mut Group<'_>| {
-                let other = group.row;
-                group.pattern == pattern
-                    && (other.out, other.in_, other.direction, other.precision, other.bucket, &other.outcome)
-                        == (row.out, row.in_, row.direction, row.precision, row.bucket, &row.outcome)
+                let other = &group.line;
+                group.pattern == pattern && key(other) == key(&line) && other.row.outcome == line.row.outcome
             };
             match groups.iter_mut().find(same) {
                 Some(group) => group.count += 1,
-                None => groups.push(Group { pattern, row, count: 1 }),
+                None => groups.push(Group { pattern, line, count: 1 }),
             }
         }
         let names: Vec<String> = groups
             .iter()
             .map(|group| match group.count {
-                1 => group.row.projection.clone(),
+                1 => group.line.row.projection.clone(),
                 count => format!("{} ×{count}", group.pattern),
             })
             .collect();
@@ -138,9 +184,11 @@ impl fmt::Display for PlanTable {
         );
         writeln!(f, "{header}")?;
         for (name, group) in names.iter().zip(&groups) {
-            let row = group.row;
+            let Line { row, direction, bucket } = group.line;
             let shape = format!("{} × {}", row.out, row.in_);
-            write!(f, "{name:<width$}  {shape:>13}  {:<10}  {:<4}  {:>6}  ", row.direction, row.precision, row.bucket)?;
+            let direction = direction.map_or("both".to_owned(), |direction| direction.to_string());
+            let bucket = bucket.map_or("all".to_owned(), |bucket| bucket.to_string());
+            write!(f, "{name:<width$}  {shape:>13}  {direction:<10}  {:<4}  {bucket:>6}  ", row.precision)?;
             match &row.outcome {
                 PlanOutcome::Supported { tiles, vtcm_bytes, .. } => {
                     for (tile, value) in tiles {
@@ -185,6 +233,7 @@ mod tests {
                 row("model.layers.1.mlp.up_proj", supported),
                 row("model.layers.2.mlp.up_proj", PlanOutcome::Unsupported { reason: "forced".into() }),
             ],
+            buckets: 1,
             vtcm_bytes: 8 << 20,
         };
         let text = table.to_string();
@@ -194,5 +243,28 @@ mod tests {
         assert!(lines[1].contains("mc=128") && lines[1].contains("VTCM 1048576 of 8388608 B"), "{text}");
         assert!(lines[2].starts_with("model.layers.2.mlp.up_proj ") && lines[2].ends_with("CPU: forced"), "{text}");
         assert_eq!(table.unsupported(), 1);
+    }
+    #[test]
+    fn a_reason_that_holds_for_all_buckets_is_said_once() {
+        let refused = |direction, bucket| PlanRow {
+            direction,
+            bucket,
+            ..row("model.layers.0.mlp.up_proj", PlanOutcome::Unsupported { reason: "does not fit FP16".into() })
+        };
+        let both: Vec<PlanRow> = Direction::ALL
+            .into_iter()
+            .flat_map(|direction| [32, 128].map(|bucket| refused(direction, bucket)))
+            .collect();
+        let text = |rows: &[PlanRow]| PlanTable { rows: rows.to_vec(), buckets: 2, vtcm_bytes: 8 << 20 }.to_string();
+        let whole = text(&both);
+        assert_eq!(whole.matches("does not fit FP16").count(), 1, "{whole}");
+        assert!(whole.contains("both") && whole.contains("   all  CPU:"), "{whole}");
+        let forward = text(&both[..2]);
+        assert_eq!(forward.matches("does not fit FP16").count(), 1, "{forward}");
+        assert!(forward.contains("forward") && forward.contains("   all  CPU:"), "{forward}");
+        // A bucket that is missing here has a plan.
+        let part = text(&both[..3]);
+        assert_eq!(part.matches("does not fit FP16").count(), 2, "{part}");
+        assert!(part.contains("input_grad") && part.contains("    32  CPU:"), "{part}");
     }
 }

@@ -13,7 +13,8 @@ use crate::{Direction, Precision};
 /// Routes of one projection, in the order of [`Direction::ALL`].
 pub(crate) type Routes = [Route; 2];
 
-type Shape = (Direction, Precision, usize, usize, usize);
+/// What a plan depends on: direction, precision, output and input features, token bucket.
+pub(crate) type Shape = (Direction, Precision, usize, usize, usize);
 
 /// One pair of routes per projection. Plans of equal shapes are shared.
 pub(crate) fn plan(
@@ -22,9 +23,7 @@ pub(crate) fn plan(
     config: &RuntimeConfig,
     faults: &Faults,
 ) -> Vec<Routes> {
-    let mut buckets = config.token_buckets.clone();
-    buckets.sort_unstable();
-    buckets.dedup();
+    let buckets = config.buckets();
     let mut solved: HashMap<Shape, Result<Arc<Planned>, String>> = HashMap::new();
     let mut route = |projection: &Projection, direction: Direction| {
         let decide = |bucket: usize| {
@@ -50,7 +49,8 @@ fn cpu_reason(projection: &Projection, faults: &Faults) -> Option<String> {
     projection.misfit.clone()
 }
 
-fn solve(kernels: &Kernels, config: &RuntimeConfig, shape: Shape) -> Result<Arc<Planned>, String> {
+/// The plan of one shape, or why there is none.
+pub(crate) fn solve(kernels: &Kernels, config: &RuntimeConfig, shape: Shape) -> Result<Arc<Planned>, String> {
     let (direction, precision, out, in_, bucket) = shape;
     let kernel = kernels.of(direction, precision).ok_or_else(|| format!("no kernel reads {precision} weights"))?;
     let extent = |what: &str, value: usize| {

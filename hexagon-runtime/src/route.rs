@@ -34,6 +34,18 @@ impl Route {
         supported().find(|(bucket, _)| *bucket >= rows).or_else(|| supported().next_back())
     }
 
+    /// The requests `rows` rows become, as (bucket, rows, plan); `None` means the CPU.
+    pub fn parts(&self, rows: usize) -> Option<Vec<(usize, usize, &Arc<Planned>)>> {
+        let (mut parts, mut left) = (Vec::new(), rows);
+        while left > 0 {
+            let (bucket, planned) = self.choose(left)?;
+            let rows = bucket.min(left);
+            parts.push((bucket, rows, planned));
+            left -= rows;
+        }
+        Some(parts)
+    }
+
     /// Takes every bucket from the device.
     pub fn refuse(&mut self, reason: &str) {
         for decision in &mut self.decisions {

@@ -1,10 +1,11 @@
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::plan_table::PlanTable;
 use crate::projection::{Projection, ProjectionId};
 use crate::request_buffer::RequestBuffer;
+use crate::request_log::{RequestLog, RequestSpan};
 use crate::service::Service;
 use crate::{Counters, Direction, RuntimeError, Ticket};
 
@@ -19,6 +20,8 @@ pub struct Runtime {
     device_time: Duration,
     /// A request was sent and not collected yet.
     in_flight: bool,
+    /// `None`: nobody asked for it.
+    log: Option<RequestLog>,
 }
 
 impl Runtime {
@@ -39,6 +42,7 @@ impl Runtime {
             counters,
             device_time: Duration::ZERO,
             in_flight: false,
+            log: None,
         })
     }
 
@@ -55,6 +59,7 @@ impl Runtime {
     ) -> Result<Ticket<'_>, RuntimeError> {
         // A ticket that was leaked instead of dropped left its answer behind.
         self.collect()?;
+        let submitted = self.log.is_some().then(Instant::now);
         let projection = self.projections.get(id.0).ok_or(RuntimeError::UnknownProjection { index: id.0 })?;
         let (input_width, output_width) = direction.widths(projection.out, projection.in_);
         if Some(input.len()) != rows.checked_mul(input_width) {
@@ -75,6 +80,9 @@ impl Runtime {
         })?;
         self.service.send(id.0, direction, std::mem::take(&mut self.buffer))?;
         self.in_flight = true;
+        if let (Some(log), Some(submitted)) = (&mut self.log, submitted) {
+            log.sent(&self.projections[id.0].name, direction, rows, submitted);
+        }
         Ok(Ticket::new(self, id.0, direction, rows))
     }
 
@@ -91,6 +99,16 @@ impl Runtime {
         out: &mut [f32],
     ) -> Result<(), RuntimeError> {
         self.submit(id, direction, input, rows)?.wait(out)
+    }
+
+    /// Switches recording of requests on, or off and forgets what was recorded.
+    pub fn record_requests(&mut self, on: bool) {
+        self.log = on.then(RequestLog::default);
+    }
+
+    /// The requests answered since recording began or since the last call.
+    pub fn take_requests(&mut self) -> Vec<RequestSpan> {
+        self.log.as_mut().map_or_else(Vec::new, RequestLog::take)
     }
 
     /// How every (projection, direction, token bucket) is computed.
@@ -132,15 +150,24 @@ impl Runtime {
         if !std::mem::take(&mut self.in_flight) {
             return Ok(());
         }
+        let waited = self.log.is_some().then(Instant::now);
         let answer = self.service.receive()?;
         self.buffer = answer.buffer;
+        let computed_by_cpu = |counters: &Counters| counters.cpu_requests + counters.fallbacks;
+        let on_cpu = computed_by_cpu(&answer.counters) > computed_by_cpu(&self.counters);
         self.counters = answer.counters;
+        if let (Some(log), Some(waited)) = (&mut self.log, waited) {
+            log.answered((answer.started, answer.ended), waited, on_cpu);
+        }
         self.device_time = answer.device_time;
         answer.result
     }
 
     /// Copies the collected answer out.
-    pub(crate) fn read(&self, out: &mut [f32]) {
+    pub(crate) fn read(&mut self, out: &mut [f32]) {
         self.buffer.read(out);
+        if let Some(log) = &mut self.log {
+            log.read();
+        }
     }
 }

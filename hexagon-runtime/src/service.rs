@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::request_buffer::RequestBuffer;
@@ -20,6 +20,9 @@ pub(crate) struct Answer {
     pub result: Result<(), RuntimeError>,
     pub counters: Counters,
     pub device_time: Duration,
+    /// When the thread took the request up, and when it was done.
+    pub started: Instant,
+    pub ended: Instant,
 }
 
 /// Handle of the thread; dropping it ends the thread after the request in flight.
@@ -35,9 +38,11 @@ impl Service {
         let (done, answers) = channel();
         let run = move || {
             for mut job in todo {
+                let started = Instant::now();
                 let result = engine.answer(job.projection, job.direction, &mut job.buffer);
+                let (counters, device_time) = (engine.counters, engine.device_time);
                 let answer =
-                    Answer { buffer: job.buffer, result, counters: engine.counters, device_time: engine.device_time };
+                    Answer { buffer: job.buffer, result, counters, device_time, started, ended: Instant::now() };
                 if done.send(answer).is_err() {
                     return;
                 }

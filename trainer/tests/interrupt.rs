@@ -1,4 +1,4 @@
-//! Ctrl-C ends a run after the step in flight, with the adapter saved.
+//! Ctrl-C and SIGTERM end a run after the step in flight, with the adapter saved.
 
 mod tiny_model;
 
@@ -11,6 +11,16 @@ use tiny_model::TinyModel;
 
 #[test]
 fn ctrl_c_saves_and_says_how_far_it_got() {
+    stopped_by("INT", "Ctrl-C", 130);
+}
+
+#[test]
+fn sigterm_is_no_different() {
+    stopped_by("TERM", "SIGTERM", 143);
+}
+
+/// Sends a signal to a run, and looks for its code, its words and the saved adapter.
+fn stopped_by(signal: &str, words: &str, code: i32) {
     let folder = tempfile::tempdir().unwrap();
     let model = TinyModel::new(1).write(&folder.path().join("model"));
     let (data, run) = (folder.path().join("data.jsonl"), folder.path().join("run"));
@@ -33,12 +43,12 @@ fn ctrl_c_saves_and_says_how_far_it_got() {
         sleep(Duration::from_millis(20));
     }
     // The shell's own kill: a minimal Debian has no /bin/kill.
-    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    let kill = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
     assert!(kill.success());
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{:?}", output.status);
+    assert_eq!(output.status.code(), Some(code), "{:?}", output.status);
     let said = String::from_utf8(output.stdout).unwrap();
     let done = steps();
-    assert!(said.contains(&format!("stopped by Ctrl-C after step {done} of 1000000")), "{said}");
+    assert!(said.contains(&format!("stopped by {words} after step {done} of 1000000")), "{said}");
     assert!(run.join("adapter/adapter_model.safetensors").is_file());
 }

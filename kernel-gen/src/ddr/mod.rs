@@ -18,7 +18,7 @@ pub use own_tiles::OwnTiles;
 pub use q4_tiles::Q4Tiles;
 pub use q8_blocks::Q8Blocks;
 pub use q8_tiles::Q8Tiles;
-pub use row_major::{RowMajorF16, RowMajorF32};
+pub use row_major::{RowMajorBf16, RowMajorF16, RowMajorF32};
 pub use vector::VectorF32;
 
 /// A matrix as it lies in DDR.
@@ -70,6 +70,7 @@ impl DdrLayouts {
         DdrLayouts(vec![
             Box::new(RowMajorF32),
             Box::new(RowMajorF16),
+            Box::new(RowMajorBf16),
             Box::new(Q8Tiles),
             Box::new(Q4Tiles),
             Box::new(Q8Blocks),

@@ -7,8 +7,8 @@ use super::cache::Step;
 use super::norm::{Norm, Normed};
 use super::pass::Pass;
 use crate::nodes::{
-    AttentionShape, HeadRows, attention_backward, attention_cost, attention_forward, join_heads, output_gate,
-    output_gate_backward, split_heads,
+    AttentionShape, HeadRows, attention_backward, attention_forward, join_heads, output_gate, output_gate_backward,
+    split_heads,
 };
 use std::borrow::Cow;
 
@@ -161,10 +161,15 @@ impl AttentionMixer {
         let d_outputs = [dq_rows.as_slice(), &dk_rows, &dv_rows];
         adapted::backward(pass, &self.qkv, &d_outputs, &tape.low_qkv, || input.rows(), wanted, grads)
     }
+}
 
-    /// Bytes of an [`AttentionTape`] per token, without adapters' products.
-    pub fn bytes_per_token(&self) -> usize {
-        let projected = 4 * self.qkv.iter().map(|p| p.shape.out).sum::<usize>();
-        attention_cost(self.shape, 1).bytes as usize + projected
+#[cfg(test)]
+impl AttentionTape {
+    /// Values held.
+    pub fn values(&self) -> usize {
+        [&self.q_rows, &self.k_rows, &self.v, &self.attended, &self.log_sum, &self.low_qkv, &self.low_o]
+            .iter()
+            .map(|part| part.len())
+            .sum()
     }
 }

@@ -5,9 +5,7 @@ use super::adapted::{self, Frozen};
 use super::cache::Step;
 use super::norm::Normed;
 use super::pass::Pass;
-use crate::nodes::{
-    DeltaGrads, DeltaInput, DeltaShape, DeltaWeights, delta_net_backward, delta_net_cost, delta_net_forward,
-};
+use crate::nodes::{DeltaGrads, DeltaInput, DeltaShape, DeltaWeights, delta_net_backward, delta_net_forward};
 use std::borrow::Cow;
 
 pub(super) struct DeltaMixer {
@@ -79,10 +77,12 @@ impl DeltaMixer {
         let d_outputs: Vec<&[f32]> = d_rows.iter().map(Vec::as_slice).collect();
         adapted::backward(pass, &self.inputs, &d_outputs, &low_in, || input.rows(), wanted, grads)
     }
+}
 
-    /// Bytes of a [`DeltaTape`] per token, without adapters' products.
-    pub fn bytes_per_token(&self) -> usize {
-        let projected = 4 * self.inputs.iter().map(|p| p.shape.out).sum::<usize>();
-        delta_net_cost(self.shape).bytes as usize + projected
+#[cfg(test)]
+impl DeltaTape {
+    /// Values held.
+    pub fn values(&self) -> usize {
+        self.rows.iter().chain([&self.mixed, &self.low_in, &self.low_out]).map(Vec::len).sum()
     }
 }

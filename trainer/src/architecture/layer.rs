@@ -54,15 +54,6 @@ impl Layer {
         self.projections().any(|shape| adapter.index_of(&shape.name).is_some())
     }
 
-    /// Bytes the tape takes per token, without adapters' products.
-    pub fn bytes_per_token(&self) -> usize {
-        let mixer = match &self.mixer {
-            Mixer::Attention(mixer) => mixer.bytes_per_token(),
-            Mixer::DeltaNet(mixer) => mixer.bytes_per_token(),
-        };
-        mixer + 4 * self.post_norm.weight.len() + self.mlp.bytes_per_token()
-    }
-
     fn input<'a>(&'a self, x: &'a [f32]) -> Normed<'a> {
         Normed { norm: &self.input_norm, x }
     }
@@ -151,5 +142,17 @@ impl Mixer {
                 adapted::any_adapted(&mixer.inputs, adapter) || adapted::any_adapted(one(&mixer.out), adapter)
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl LayerTape {
+    /// Values held.
+    pub fn values(&self) -> usize {
+        let mixer = match &self.mixer {
+            MixerTape::Attention(tape) => tape.values(),
+            MixerTape::DeltaNet(tape) => tape.values(),
+        };
+        mixer + self.x_mid.len() + self.mlp.values()
     }
 }

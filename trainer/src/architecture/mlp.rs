@@ -74,9 +74,12 @@ impl Mlp {
         let d_outputs = [tape.gate.as_slice(), &tape.up];
         adapted::backward(pass, &self.gate_up, &d_outputs, &tape.low_gate_up, || input.rows(), wanted, grads)
     }
+}
 
-    /// Bytes of an [`MlpTape`] per token, without adapters' products.
-    pub fn bytes_per_token(&self) -> usize {
-        4 * self.gate_up.iter().map(|p| p.shape.out).sum::<usize>()
+#[cfg(test)]
+impl MlpTape {
+    /// Values held.
+    pub fn values(&self) -> usize {
+        [&self.gate, &self.up, &self.low_gate_up, &self.low_down].iter().map(|part| part.len()).sum()
     }
 }

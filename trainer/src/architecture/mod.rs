@@ -20,6 +20,7 @@ pub use cache::ContextCache;
 pub use decoder::Decoder;
 pub use tape::Activations;
 
+use crate::memory::TooSmall;
 use crate::model_file::ModelError;
 use hexagon_runtime::RuntimeError;
 
@@ -32,6 +33,9 @@ pub enum ArchitectureError {
     /// The runtime refused or failed a projection.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
+    /// The batch's activations do not fit their budget.
+    #[error(transparent)]
+    Activations(#[from] TooSmall),
     /// A tensor of the model has an unexpected shape.
     #[error(
         "tensor `{name}` is {found:?}, the configuration says {expected:?}: the file is damaged \

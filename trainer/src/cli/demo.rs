@@ -1,13 +1,14 @@
 //! `permafrost demo`
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
 
 use super::device::DeviceArgs;
 use super::error::CliError;
-use super::interrupt;
+use super::interrupt::Stop;
 use super::progress::Progress;
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
@@ -49,7 +50,7 @@ pub(super) struct DemoArgs {
 
 impl DemoArgs {
     /// Measures, trains, measures again, and prints the summary.
-    pub fn run(self) -> Result<(), CliError> {
+    pub fn run(self) -> Result<ExitCode, CliError> {
         let mut clock = Clock::start();
         let path = match &self.model {
             Some(path) => path.clone(),
@@ -80,21 +81,21 @@ impl DemoArgs {
         let mut adapter = Adapter::fresh(session.decoder.projections(), &start)?;
         let base = session.base()?;
         let memory = PeakMemory::watch();
-        let stop = interrupt::stop_flag();
+        let stop = Stop::install();
         let run = Run {
             folder: &self.out,
             decoder: &session.decoder,
             base: &base,
             dataset: &dataset,
             options: &self.options(),
-            interrupt: &stop,
+            interrupt: &stop.flag,
         };
         let report = train::run(&run, &mut session.runtime, &mut adapter)?;
         let peak_bytes = memory.bytes();
         clock.lap("training");
         if report.interrupted {
-            super::train::print(&report, &session.runtime.counters());
-            return Ok(());
+            super::train::print(&report, &stop, &session.runtime.counters());
+            return Ok(stop.exit_code());
         }
 
         let after = measure(&task, &mut session, Some(&adapter), "after training")?;
@@ -109,7 +110,7 @@ impl DemoArgs {
             phases: clock.laps,
         };
         println!("\n{summary}  adapter                     {}", report.adapter.display());
-        Ok(())
+        Ok(ExitCode::SUCCESS)
     }
 
     /// One pass in batches of 8, the settings the reference figures were made with.

@@ -12,7 +12,11 @@ use crate::data::DataError;
 use crate::demo::{FetchError, TagDataError};
 use crate::eval::EvalError;
 use crate::model_file::ModelError;
+use crate::plan::PlanFailure;
+use crate::registry::UnknownPreset;
+use crate::synth::SynthError;
 use crate::text::TextError;
+use crate::timeline::TimelineError;
 use crate::train::TrainError;
 
 /// A command that could not do its work.
@@ -54,6 +58,12 @@ pub(super) enum CliError {
         /// What is wrong.
         source: TagDataError,
     },
+    /// No model to plan.
+    #[error("give --preset NAME or --config config.json")]
+    NoShape,
+    /// A report that cannot be written as JSON.
+    #[error("the report cannot be written as JSON: {0}. Leave --json out")]
+    Json(serde_json::Error),
     #[error(transparent)]
     Adapter(#[from] AdapterError),
     #[error(transparent)]
@@ -71,9 +81,17 @@ pub(super) enum CliError {
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
+    Plan(#[from] PlanFailure),
+    #[error(transparent)]
+    Preset(#[from] UnknownPreset),
+    #[error(transparent)]
     Runtime(#[from] RuntimeError),
     #[error(transparent)]
+    Synth(#[from] SynthError),
+    #[error(transparent)]
     Text(#[from] TextError),
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
     #[error(transparent)]
     Train(#[from] TrainError),
 }

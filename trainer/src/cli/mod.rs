@@ -8,10 +8,13 @@ mod eval;
 mod fetch;
 mod interrupt;
 mod kernel;
+mod limits;
 mod log;
+mod model_shape;
 mod plan;
 mod progress;
 mod session;
+mod synth;
 mod train;
 
 use std::error::Error;
@@ -39,8 +42,10 @@ enum Command {
     Fetch(fetch::FetchArgs),
     /// Author, check, explain and run the kernels of the NPU.
     Kernel(kernel::KernelArgs),
-    /// Print where each frozen projection will run, and with which tiles.
-    Plan(plan::PlanArgs),
+    /// Print what a step needs, from shapes alone: bytes, sessions, operations, tiles, predicted times and memory.
+    Plan(Box<plan::PlanArgs>),
+    /// Write a model folder with random weights at real shapes, to measure with.
+    Synth(synth::SynthArgs),
 }
 
 /// Runs the command line of this process. Every error ends in a message on stderr and a code other than 0.
@@ -50,18 +55,23 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Demo(args) => args.run(),
         Command::Train(args) => args.run(),
-        Command::Eval(args) => args.run(),
-        Command::Fetch(args) => args.run(),
-        Command::Kernel(args) => args.run().map_err(error::CliError::from),
-        Command::Plan(args) => args.run(),
+        Command::Eval(args) => args.run().map(done),
+        Command::Fetch(args) => args.run().map(done),
+        Command::Kernel(args) => args.run().map(done).map_err(error::CliError::from),
+        Command::Plan(args) => args.run().map(done),
+        Command::Synth(args) => args.run().map(done),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("{:?}", miette::Report::msg(whole_message(&error)));
             ExitCode::FAILURE
         }
     }
+}
+
+fn done((): ()) -> ExitCode {
+    ExitCode::SUCCESS
 }
 
 /// The error's text with those of its causes that it does not quote already.

@@ -2,22 +2,52 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use hexagon_runtime::{Arch, RuntimeConfig};
+use bytesize::ByteSize;
+use clap::{ArgGroup, Args, ValueEnum};
+use hexagon_runtime::{Arch, RuntimeConfig, SESSION_BYTES};
 
 use super::device::DeviceArgs;
 use super::error::CliError;
+use super::limits::{bytes, positive, rank};
+use super::model_shape::ModelShape;
 use super::session::Session;
+use crate::memory::{ActivationBudget, available};
+use crate::plan::{PlanRequest, Report};
+use crate::registry::PrecisionPolicy;
+
+/// Threads unless told otherwise: cores of a phone.
+const PHONE_CORES: usize = 8;
 
 /// Flags of `permafrost plan`.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("which").args(["preset", "config", "model"]).required(true)))]
 pub(super) struct PlanArgs {
-    /// The base model: a .gguf file or a Hugging Face folder.
-    #[arg(long)]
-    model: PathBuf,
+    #[command(flatten)]
+    shape: ModelShape,
+    /// The base model, weights and all: a .gguf file or a Hugging Face folder. Prints its plan table, start-up check included.
+    #[arg(long, conflicts_with_all = ["json", "policy"])]
+    model: Option<PathBuf>,
     /// NPU generation to plan for.
     #[arg(long, value_enum, default_value_t = Generation::V79)]
     arch: Generation,
+    /// Tokens of a step, as one sequence.
+    #[arg(long, default_value_t = 1024, value_parser = positive)]
+    tokens: usize,
+    /// Rank of the adapters, one on every projection.
+    #[arg(long, default_value_t = 16, value_parser = rank)]
+    rank: usize,
+    /// How kinds of projections are kept, over --precision: one of f16, q8, or recurrent=f16,attention=q8,mlp=q8.
+    #[arg(long)]
+    policy: Option<PrecisionPolicy>,
+    /// Weights one NPU session may map, as a size such as 2800MB [default: 3GB].
+    #[arg(long, value_parser = bytes)]
+    session_bytes: Option<ByteSize>,
+    /// Memory for activations: store, recompute, auto (a share of what this machine has), or a size such as 8GB.
+    #[arg(long, default_value_t = ActivationBudget::Recompute)]
+    activation_bytes: ActivationBudget,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     device: DeviceArgs,
 }
@@ -32,15 +62,36 @@ enum Generation {
 }
 
 impl PlanArgs {
-    /// Prints the plan table, start-up check included: a product that fails it stands there with the reason.
+    /// Prints what a step needs, from shapes alone; for a model file the plan table, where a product that fails the
+    /// start-up check stands with the reason.
     pub fn run(self) -> Result<(), CliError> {
         let arch = match self.arch {
             Generation::V79 => Arch::V79,
             Generation::V81 => Arch::V81,
         };
-        let config = RuntimeConfig { arch, ..RuntimeConfig::default() };
-        let session = Session::configured(&self.model, &self.device, config)?;
-        print!("{}", session.runtime.plan_table());
+        if let Some(model) = &self.model {
+            let session = Session::configured(model, &self.device, RuntimeConfig { arch, ..RuntimeConfig::default() })?;
+            print!("{}", session.runtime.plan_table());
+            return Ok(());
+        }
+        let (name, config) = self.shape.read()?;
+        let budget = self.activation_bytes;
+        let report = Report::of(&PlanRequest {
+            name,
+            config,
+            policy: self.policy.map_or_else(|| self.device.precision(), Ok)?,
+            arch,
+            tokens: self.tokens,
+            rank: self.rank,
+            session_bytes: self.session_bytes.map_or(SESSION_BYTES, |size| size.as_u64()),
+            budget,
+            threads: self.device.threads.map_or(PHONE_CORES, usize::from),
+            available: if budget == ActivationBudget::Available { available() } else { None },
+        })?;
+        match self.json {
+            true => println!("{}", serde_json::to_string_pretty(&report).map_err(CliError::Json)?),
+            false => print!("{report}"),
+        }
         Ok(())
     }
 }

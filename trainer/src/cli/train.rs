@@ -1,6 +1,8 @@
 //! `permafrost train`
 
 use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hexagon_runtime::Counters;
@@ -8,12 +10,14 @@ use hexagon_runtime::Counters;
 use super::counters::print_counters;
 use super::device::DeviceArgs;
 use super::error::CliError;
-use super::interrupt;
+use super::interrupt::Stop;
+use super::limits::{above_zero, below_one, not_negative, positive, probability, rank};
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
-use crate::architecture::Activations;
 use crate::data::load_jsonl;
+use crate::memory::{ActivationBudget, available};
 use crate::optimizer::{AdamWOptions, Schedule};
+use crate::timeline::{Recorder, TimelineFile};
 use crate::train::{self, DEFAULT_MICRO_TOKENS, Run, TrainOptions, TrainReport};
 
 /// Flags of `permafrost train`.
@@ -61,15 +65,22 @@ pub(super) struct TrainArgs {
     /// Compute adapters on the CPU while the NPU works. Either way gives the same bits.
     #[arg(long, value_enum, default_value_t = Switch::On)]
     overlap: Switch,
-    /// Keep activations for the backward pass or compute them again. Either way gives the same bits.
-    #[arg(long, value_enum, default_value_t = Keep::Store)]
-    activations: Keep,
+    /// Memory for activations: auto (a share of what is available), a size such as 8GB (auto if that is less), store (keep
+    /// all) or recompute (keep none, compute them again). Any of them gives the same bits.
+    #[arg(long, default_value_t = ActivationBudget::Available)]
+    activation_bytes: ActivationBudget,
     /// Save the adapter every so many steps, not only at the end.
     #[arg(long, value_parser = positive)]
     save_every: Option<usize>,
     /// Rows of a batch go through the model together up to this many tokens; fewer need less memory.
     #[arg(long, default_value_t = DEFAULT_MICRO_TOKENS, value_parser = positive)]
     micro_tokens: usize,
+    /// Write what ran when to this file: .svg (picture), .html (page) or .json (Chrome trace).
+    #[arg(long)]
+    timeline: Option<TimelineFile>,
+    /// Steps on the timeline, from the first.
+    #[arg(long, default_value_t = 2, value_parser = positive)]
+    timeline_steps: usize,
 }
 
 /// Settings of the optimizer.
@@ -128,53 +139,15 @@ enum Switch {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Keep {
-    Store,
-    Recompute,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Decay {
     Constant,
     Linear,
     Cosine,
 }
 
-fn positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if number > 0 => Ok(number),
-        _ => Err("give a whole number of at least 1".to_owned()),
-    }
-}
-
-fn rank(text: &str) -> Result<usize, String> {
-    let wanted = "give a whole number from 1 to 1024";
-    positive(text).ok().filter(|&rank| rank <= 1024).ok_or_else(|| wanted.to_owned())
-}
-
-fn above_zero(text: &str) -> Result<f64, String> {
-    number(text, "give a number above 0", |number| number > 0.0)
-}
-
-fn not_negative(text: &str) -> Result<f64, String> {
-    number(text, "give a number of at least 0", |number| number >= 0.0)
-}
-
-fn below_one(text: &str) -> Result<f64, String> {
-    number(text, "give a number of at least 0 and below 1", |number| (0.0..1.0).contains(&number))
-}
-
-fn probability(text: &str) -> Result<f64, String> {
-    number(text, "give a number from 0 to 1", |number| (0.0..=1.0).contains(&number))
-}
-
-fn number(text: &str, wanted: &str, legal: impl Fn(f64) -> bool) -> Result<f64, String> {
-    text.parse().ok().filter(|&number: &f64| number.is_finite() && legal(number)).ok_or_else(|| wanted.to_owned())
-}
-
 impl TrainArgs {
     /// Trains, then says what was done and where it lies.
-    pub fn run(self) -> Result<(), CliError> {
+    pub fn run(self) -> Result<ExitCode, CliError> {
         let mut session = Session::open(&self.model, &self.device)?;
         session.announce();
         let base = session.base()?;
@@ -186,18 +159,23 @@ impl TrainArgs {
             Some(folder) => Adapter::resume_from(folder, projections, &base, &start)?,
             None => Adapter::fresh(projections, &start)?,
         };
-        let stop = interrupt::stop_flag();
+        let stop = Stop::install();
+        let options = self.options();
         let run = Run {
             folder: &self.out,
             decoder: &session.decoder,
             base: &base,
             dataset: &dataset,
-            options: &self.options(),
-            interrupt: &stop,
+            options: &options,
+            interrupt: &stop.flag,
         };
         let report = train::run(&run, &mut session.runtime, &mut adapter)?;
-        print(&report, &session.runtime.counters());
-        Ok(())
+        print(&report, &stop, &session.runtime.counters());
+        if let (Some(file), Some(recorder)) = (&self.timeline, &options.timeline) {
+            file.write(&format!("permafrost train, {}", self.model.display()), &recorder.spans())?;
+            println!("timeline      {}", file.path().display());
+        }
+        Ok(if report.interrupted { stop.exit_code() } else { ExitCode::SUCCESS })
     }
 
     fn options(&self) -> TrainOptions {
@@ -224,28 +202,29 @@ impl TrainArgs {
             warmup_steps: optimizer.warmup_steps,
             min_lr_ratio: optimizer.min_lr_ratio,
             seed: self.seed,
-            activations: match self.activations {
-                Keep::Store => Activations::Store,
-                Keep::Recompute => Activations::Recompute,
-            },
+            activations: self.activation_bytes.activations(available()),
             overlap: self.overlap == Switch::On,
             save_every: self.save_every,
             micro_tokens: self.micro_tokens,
             progress: true,
+            timeline: self.timeline.as_ref().map(|_| Arc::new(Recorder::new(self.timeline_steps))),
         }
     }
 }
 
 /// Says how far the run got, what it cost and where the result lies.
-pub(super) fn print(report: &TrainReport, counters: &Counters) {
+pub(super) fn print(report: &TrainReport, stop: &Stop, counters: &Counters) {
     if report.interrupted {
-        println!("stopped by Ctrl-C after step {} of {}", report.steps, report.total_steps);
+        println!("stopped by {} after step {} of {}", stop.reason(), report.steps, report.total_steps);
     }
     println!("steps         {}", report.steps);
     if let Some((first, last)) = report.first_loss().zip(report.last_loss()) {
         println!("loss          {first:.6} → {last:.6}");
     }
     println!("tokens/s      {:.0}", report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE));
+    let (layers, again) = (report.activations.stored.len(), report.activations.recomputed().len());
+    let megabytes = report.activations.peak as f64 / 1e6;
+    println!("activations   up to {megabytes:.1} MB, {again} of {layers} layers computed again");
     print_counters(counters);
     println!("adapter       {}", report.adapter.display());
 }

@@ -45,7 +45,7 @@ pub enum RowError {
     #[error("not valid UTF-8; save the file as UTF-8")]
     NotUtf8,
     /// Not JSON, or a field of the wrong type.
-    #[error("not a valid row: {0}")]
+    #[error("not a valid row: {}", json_problem(.0))]
     Malformed(serde_json::Error),
     /// None or more than one of the three row shapes.
     #[error(
@@ -116,4 +116,13 @@ pub enum RowError {
     /// Tokenizer or template failed.
     #[error("{0}")]
     Text(#[from] TextError),
+}
+
+/// What the JSON reader says of a text of one line: without the line, which is always 1 and not the file's.
+pub(crate) fn json_problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())) {
+        Some(problem) => format!("{problem}, at column {}", error.column()),
+        None => text,
+    }
 }

@@ -7,6 +7,7 @@ mod load;
 mod row;
 mod sample;
 
+pub(crate) use error::json_problem;
 pub use error::{DataError, RowError};
 pub use load::load_jsonl;
 pub use sample::{Dataset, NO_TARGET, Sample};

@@ -97,6 +97,14 @@ fn a_template_that_rewrites_earlier_turns_is_refused() {
 }
 
 #[test]
+fn a_malformed_line_is_named_once_by_its_number_in_the_file() {
+    let good = r#"{"prompt":"a","completion":"b"}"#;
+    let error = load_bytes(Some(&model(CHATML)), format!("{good}\n{{\"prompt\":").as_bytes(), 512).unwrap_err();
+    assert!(error.contains("line 2: not a valid row") && error.contains("at column 10"), "{error}");
+    assert!(!error.contains("line 1"), "{error}");
+}
+
+#[test]
 fn malformed_lines_are_named() {
     let good = r#"{"prompt":"a","completion":"b"}"#;
     refused(&format!("{good}\n\n{{\"prompt\":"), &["line 3", "not a valid row"]);

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::data::json_problem;
+
 /// One program with the archive section its maintainer filed it under.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TaggedApp {
@@ -54,7 +56,7 @@ pub fn parse(text: &str) -> Result<Vec<TaggedApp>, TagDataError> {
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(index, line)| {
             serde_json::from_str(line)
-                .map_err(|error| TagDataError::Line { line: index + 1, reason: error.to_string() })
+                .map_err(|error| TagDataError::Line { line: index + 1, reason: json_problem(&error) })
         })
         .collect::<Result<Vec<TaggedApp>, _>>()?;
     if rows.is_empty() { Err(TagDataError::Empty) } else { Ok(rows) }
@@ -94,6 +96,7 @@ mod tests {
     fn a_malformed_row_is_named_by_its_line() {
         let error = parse("{\"id\":\"a\",\"title\":\"b\",\"text\":\"c\",\"tag\":\"d\"}\n\n{\"id\":1}\n").unwrap_err();
         assert!(error.to_string().starts_with("line 3:"), "{error}");
+        assert!(!error.to_string().contains("line 1"), "{error}");
         assert!(matches!(parse("\n"), Err(TagDataError::Empty)));
     }
 }

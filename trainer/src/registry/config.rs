@@ -93,6 +93,15 @@ impl ModelConfig {
         self.delta_net.as_ref().filter(|delta| delta.recurrent.get(layer).copied().unwrap_or(false))
     }
 
+    /// The model cut to its first `layers` layers; which of them are recurrent stays as it was.
+    pub fn first_layers(mut self, layers: usize) -> ModelConfig {
+        self.layers = self.layers.min(layers);
+        if let Some(delta) = &mut self.delta_net {
+            delta.recurrent.truncate(layers);
+        }
+        self
+    }
+
     /// Rows of `q_proj`: the queries of all heads and, with an output gate, as many gates.
     pub fn query_rows(&self) -> usize {
         let parts = if self.architecture.description().output_gate { 2 } else { 1 };

@@ -8,6 +8,7 @@ mod config;
 mod llama;
 mod operators;
 mod precision;
+mod presets;
 mod projection;
 mod qwen2;
 mod qwen3;
@@ -17,7 +18,8 @@ mod tensors;
 pub use architecture::{Architecture, Description, NormWeight};
 pub use config::{DeltaNet, Llama3Scaling, ModelConfig, Rope};
 pub use operators::Operator;
-pub use precision::PrecisionPolicy;
+pub use precision::{PolicyError, PrecisionPolicy};
+pub use presets::{UnknownPreset, preset_names};
 pub use projection::{Projection, ProjectionKind};
 
 #[cfg(test)]

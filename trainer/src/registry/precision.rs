@@ -4,6 +4,7 @@ use super::config::ModelConfig;
 use super::projection::{Projection, ProjectionKind};
 use hexagon_runtime::Precision;
 use std::fmt;
+use std::str::FromStr;
 
 /// A precision for each kind of projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,5 +52,46 @@ impl fmt::Display for PrecisionPolicy {
             return f.pad(&attention.to_string());
         }
         f.pad(&format!("{recurrent} recurrent, {attention} attention, {mlp} mlp"))
+    }
+}
+
+/// A policy that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{part}` is no part of a policy: write one precision (f16, q8) for all, or KIND=PRECISION separated by commas, as \
+     in recurrent=f16,attention=q8,mlp=q8"
+)]
+pub struct PolicyError {
+    /// What was not understood.
+    pub part: String,
+}
+
+impl FromStr for PrecisionPolicy {
+    type Err = PolicyError;
+
+    /// One precision for everything, or `recurrent=…,attention=…,mlp=…`; kinds left out keep the NPU's default.
+    fn from_str(text: &str) -> Result<PrecisionPolicy, PolicyError> {
+        let wrong = |part: &str| PolicyError { part: part.to_owned() };
+        let precision = |name: &str, part: &str| match name.trim() {
+            "f32" => Ok(Precision::F32),
+            "f16" => Ok(Precision::F16),
+            "q8" => Ok(Precision::Q8),
+            _ => Err(wrong(part)),
+        };
+        if !text.contains('=') {
+            return precision(text, text).map(PrecisionPolicy::uniform);
+        }
+        let mut policy = PrecisionPolicy::NPU;
+        for part in text.split(',') {
+            let (kind, name) = part.split_once('=').ok_or_else(|| wrong(part))?;
+            let slot = match kind.trim() {
+                "recurrent" => &mut policy.recurrent,
+                "attention" => &mut policy.attention,
+                "mlp" => &mut policy.mlp,
+                _ => return Err(wrong(part)),
+            };
+            *slot = precision(name, part)?;
+        }
+        Ok(policy)
     }
 }

@@ -101,3 +101,24 @@ fn a_policy_prints_what_differs() {
     assert_eq!(PrecisionPolicy::NPU.to_string(), "f16 recurrent, q8 attention, q8 mlp");
     assert_eq!(PrecisionPolicy::uniform(Precision::Q8).to_string(), "q8");
 }
+
+#[test]
+fn a_policy_is_read_by_kind_or_as_one_word() {
+    assert_eq!("q8".parse(), Ok(PrecisionPolicy::uniform(Precision::Q8)));
+    let mixed = PrecisionPolicy { mlp: Precision::F16, ..PrecisionPolicy::NPU };
+    assert_eq!("mlp=f16".parse(), Ok(mixed));
+    assert_eq!("recurrent=f16, attention=q8,mlp=f16".parse(), Ok(mixed));
+    for wrong in ["q4", "mlp", "mlp=q4", "head=q8", "mlp=f16,"] {
+        let error = wrong.parse::<PrecisionPolicy>().unwrap_err().to_string();
+        assert!(error.contains("recurrent=f16"), "{error}");
+    }
+}
+
+#[test]
+fn fewer_layers_keep_the_pattern() {
+    let config = ModelConfig::preset("qwen3.5-4b").unwrap().1.first_layers(6);
+    let recurrent: Vec<bool> = (0..6).map(|layer| config.recurrent(layer).is_some()).collect();
+    assert_eq!((config.layers, recurrent), (6, vec![true, true, true, false, true, true]));
+    assert_eq!(config.delta_net.as_ref().map(|delta| delta.recurrent.len()), Some(6));
+    assert_eq!(config.clone().first_layers(99), config);
+}

@@ -35,6 +35,13 @@ impl<'a> Batches<'a> {
         self.options.steps.unwrap_or(self.options.epochs.saturating_mul(self.steps_per_epoch()))
     }
 
+    /// No micro-batch of the run has more tokens than this.
+    pub fn most_tokens(&self) -> usize {
+        let trained = self.samples.iter().filter_map(|sample| last_target(sample).map(|last| last + 1));
+        let longest = trained.max().unwrap_or(0);
+        longest.max(self.options.micro_tokens.min(longest.saturating_mul(self.options.batch_rows)))
+    }
+
     /// Rows of step `step`, counted from 0.
     pub fn step(&mut self, step: usize) -> Vec<&'a Sample> {
         let (epoch, within) = (step / self.steps_per_epoch(), step % self.steps_per_epoch());
@@ -83,10 +90,15 @@ impl<'a> Batches<'a> {
     }
 }
 
+/// Place of a row's last target.
+fn last_target(sample: &Sample) -> Option<usize> {
+    sample.labels.iter().skip(1).rposition(|label| *label != NO_TARGET).map(|before| before + 1)
+}
+
 /// A row up to its last target: what follows influences nothing, because attention looks back only.
 /// None if it has no target.
 fn trained_part(sample: &Sample) -> Option<Sequence> {
-    let last = sample.labels.iter().skip(1).rposition(|label| *label != NO_TARGET)? + 1;
+    let last = last_target(sample)?;
     Some(Sequence { ids: sample.ids[..=last].to_vec(), labels: sample.labels[..=last].to_vec(), position: 0 })
 }
 
@@ -141,5 +153,10 @@ mod tests {
         assert_eq!(lengths, [vec![10, 5], vec![10]]);
         let targets: usize = cut.iter().flatten().map(Sequence::targets).sum();
         assert_eq!(targets, 9 + 4 + 9);
+        assert_eq!(batches.most_tokens(), 15);
+        for (micro_tokens, batch_rows, most) in [(15, 1, 10), (4, 5, 10), (100, 3, 30)] {
+            let options = TrainOptions { batch_rows, micro_tokens, ..TrainOptions::default() };
+            assert_eq!(Batches::new(&samples, &options).most_tokens(), most);
+        }
     }
 }

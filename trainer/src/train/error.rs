@@ -2,6 +2,7 @@
 
 use crate::adapter::AdapterError;
 use crate::architecture::ArchitectureError;
+use crate::memory::TooSmall;
 use std::io;
 use std::path::PathBuf;
 
@@ -24,6 +25,9 @@ pub enum TrainError {
         /// Its lines in the data file.
         lines: String,
     },
+    /// The largest micro-batch does not fit the budget of its activations.
+    #[error(transparent)]
+    Activations(#[from] TooSmall),
     /// A step failed.
     #[error("step {step}: {source}")]
     Step {

@@ -2,6 +2,8 @@
 
 use crate::architecture::Activations;
 use crate::optimizer::{AdamWOptions, Schedule};
+use crate::timeline::Recorder;
+use std::sync::Arc;
 
 /// Tokens of one micro-batch unless told otherwise.
 pub const DEFAULT_MICRO_TOKENS: usize = 640;
@@ -41,6 +43,8 @@ pub struct TrainOptions {
     pub micro_tokens: usize,
     /// Draw a progress bar on stderr.
     pub progress: bool,
+    /// Takes what ran when.
+    pub timeline: Option<Arc<Recorder>>,
 }
 
 impl Default for TrainOptions {
@@ -62,6 +66,7 @@ impl Default for TrainOptions {
             save_every: None,
             micro_tokens: DEFAULT_MICRO_TOKENS,
             progress: true,
+            timeline: None,
         }
     }
 }

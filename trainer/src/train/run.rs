@@ -8,9 +8,11 @@ use super::progress::Progress;
 use crate::adapter::{Adapter, AdapterGrads, BaseModel};
 use crate::architecture::{Decoder, Sequence, StepOptions};
 use crate::data::{Dataset, Sample};
+use crate::memory::{Choice, layer_bytes};
 use crate::nodes::DropoutKey;
 use crate::optimizer::{AdamW, LearningRate, clip, global_norm};
-use hexagon_runtime::Runtime;
+use crate::timeline::{Lane, Recorder, Work};
+use hexagon_runtime::{RequestSpan, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -46,6 +48,8 @@ pub struct TrainReport {
     pub seconds: f64,
     /// Seconds of these in which the NPU device computed.
     pub npu_seconds: f64,
+    /// What is stored of the largest micro-batch there can be.
+    pub activations: Choice,
     /// Where the adapter was saved.
     pub adapter: PathBuf,
 }
@@ -83,6 +87,9 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         return Err(TrainError::NoSteps);
     }
     refuse_untargeted(run.dataset, &mut batches, total_steps)?;
+    let largest =
+        layer_bytes(run.decoder.config(), 0..run.decoder.config().layers, &[batches.most_tokens()], adapter.rank);
+    let activations = options.activations.choose(&largest)?;
     let folder = |source| TrainError::Folder { path: run.folder.to_owned(), source };
     std::fs::create_dir_all(run.folder).map_err(folder)?;
     let mut file = MetricsFile::create(run.folder.join("metrics.jsonl"))?;
@@ -103,17 +110,21 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         metrics: Vec::new(),
         seconds: 0.0,
         npu_seconds: 0.0,
+        activations,
         adapter: run.folder.join("adapter"),
     };
     let mut saved_at = None;
 
     while report.steps < total_steps && !run.interrupt.load(Ordering::Relaxed) {
         let (step, start, before) = (report.steps, Instant::now(), runtime.counters());
+        let recorder = options.timeline.as_deref().filter(|recorder| recorder.wants(step));
+        runtime.record_requests(recorder.is_some());
         let rows = batches.step(step);
         let micro_batches = batches.micro_batches(&rows);
         grads.clear();
         let busy_before = runtime.device_time();
         let (loss, targets) = gradient(run, runtime, adapter, step, &rows, &micro_batches, &mut grads)?;
+        let differentiated = Instant::now();
         let grad_norm = global_norm(&grads);
         for (what, value) in [("loss", loss), ("gradient's norm", grad_norm)] {
             if !value.is_finite() {
@@ -134,6 +145,10 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
             return Err(TrainError::Diverged { step, lr, saved: saved(saved_at, &report) });
         }
 
+        if let Some(recorder) = recorder {
+            let instants = [start, differentiated, Instant::now()];
+            record(recorder, step, instants, &runtime.take_requests());
+        }
         let npu_seconds = (runtime.device_time() - busy_before).as_secs_f64();
         let tokens = rows.iter().map(|row| row.ids.len()).sum();
         let seconds = start.elapsed().as_secs_f64();
@@ -164,11 +179,21 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         }
     }
     progress.finish();
+    runtime.record_requests(false);
     report.interrupted = report.steps < total_steps;
     if saved_at != Some(report.steps) {
         adapter.save(&report.adapter, run.base)?;
     }
     Ok(report)
+}
+
+/// Puts a step on the timeline: its start, the end of its gradient, its end.
+fn record(recorder: &Recorder, step: usize, [start, differentiated, end]: [Instant; 3], requests: &[RequestSpan]) {
+    recorder.add(Lane::Step, Work::Phase, format!("step {step}"), start, end);
+    recorder.add(Lane::Step, Work::Phase, format!("gradient of step {step}"), start, differentiated);
+    recorder.add(Lane::Step, Work::Phase, format!("update of step {step}"), differentiated, end);
+    recorder.add_requests(requests, start, differentiated);
+    recorder.add(Lane::Cpu, Work::Alone, "clip and AdamW", differentiated, end);
 }
 
 /// Finds a step without a target before anything is trained, instead of losing what was.

@@ -1,11 +1,14 @@
 //! Changes of a kernel that nobody would write: indices, layouts, names, steps and loops, right ones among them.
 
-use kernel_gen::Kernel;
 use kernel_gen::ir::{
-    AxisId, AxisRole, BlockFormat, Candidates, ColumnFactors, Element, HvxStep, HvxStepId, InputTile, Loop, OperandId,
-    OperandLayout, OperandRole, Pairs, Scope, Source, Statement, Step, StepInput, StepKind, StepReference, TileFormat,
-    TunableId, WindowId, WindowLayout,
+    AxisId, AxisRole, BlockFormat, Candidates, ColumnFactors, Condition, Element, HvxStep, HvxStepId, InputTile, Loop,
+    OperandId, OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Source, Statement, Step, StepInput,
+    StepKind, StepReference, TileFormat, TunableId, Variant, WindowId, WindowLayout,
 };
+use kernel_gen::{Arch, Kernel};
+
+/// A condition on two quantities.
+type Judged = fn(&[u64]) -> Option<bool>;
 
 /// Names C or the emitted functions have a use for, and some that are free.
 const NAMES: [&str; 16] = [
@@ -121,10 +124,11 @@ fn add_step(kernel: &mut Kernel, dice: &mut Dice<'_>) {
     const CLEAR: &str = "(void)from;
     for (uint32_t i = 0; i < 16; i++)
         pf_vstore(dev, to + i * PF_VECTOR_BYTES, pf_vzero());";
-    let (input, right, reference): (_, _, fn(&InputTile<'_>, usize, usize) -> f64) = match dice.below(4) {
+    let (input, right, reference): (_, _, fn(&InputTile<'_>, usize, usize) -> f64) = match dice.below(5) {
         0 => (StepInput::F16, COPY, |tile, p, q| tile.element(p, q)),
         1 => (StepInput::Packed(TileFormat::Q8_0, Pairs::Cols), CLEAR, |_, _, _| 0.0),
         2 => (StepInput::Packed(TileFormat::Q4_0, Pairs::Rows), CLEAR, |_, _, _| 0.0),
+        3 => (StepInput::Rows(Pairs::Rows), CLEAR, |_, _, _| 0.0),
         _ => (StepInput::Packed(TileFormat::new("none", 0, None), Pairs::Rows), CLEAR, |_, _, _| 0.0),
     };
     kernel.steps.push(HvxStep {
@@ -225,7 +229,7 @@ fn alter_operand(kernel: &mut Kernel, dice: &mut Dice<'_>) {
         2 => operand.layout = OperandLayout::Tiles(TileFormat::Q4_0),
         3 => operand.layout = OperandLayout::Blocks(BlockFormat::Q8_0),
         4 => operand.axes = dice.block(),
-        5 => operand.element = [Element::F32, Element::F16, Element::Packed][dice.below(3)],
+        5 => operand.element = [Element::F32, Element::F16, Element::Bf16, Element::Packed][dice.below(4)],
         _ => operand.scope = [Scope::DdrResident, Scope::DdrStream][dice.below(2)],
     }
 }
@@ -243,9 +247,23 @@ fn alter_format(kernel: &mut Kernel, dice: &mut Dice<'_>) {
     }
 }
 
+/// A condition on the tile sizes: one that some meet, or none.
+fn add_requirement(kernel: &mut Kernel, dice: &mut Dice<'_>) {
+    let quantities =
+        [Quantity::Tunable(TunableId(dice.index())), Quantity::Axis(AxisId(dice.index())), Quantity::VtcmBytes];
+    let conditions: [Judged; 4] =
+        [|v| Some(v[0] <= 256), |v| Some(v[0].checked_sub(64)? < v[1]), |v| Some(v[0].is_power_of_two()), |_| None];
+    kernel.requirements.push(Requirement {
+        text: "*/".into(),
+        uses: vec![quantities[dice.below(3)], quantities[dice.below(3)]],
+        holds: Condition::new(conditions[dice.below(4)]),
+        source: kernel.source,
+    });
+}
+
 /// Changes one thing.
 pub fn alter(kernel: &mut Kernel, dice: &mut Dice<'_>) {
-    match dice.below(16) {
+    match dice.below(18) {
         0 => {
             let layouts = [
                 WindowLayout::ActivationTiles,
@@ -293,6 +311,12 @@ pub fn alter(kernel: &mut Kernel, dice: &mut Dice<'_>) {
         9 => alter_format(kernel, dice),
         10 => exchange_loops(&mut kernel.schedule, dice),
         11 => move_step(&mut kernel.schedule, dice),
+        12 => add_requirement(kernel, dice),
+        13 => {
+            let mut other = Kernel { variants: Vec::new(), ..kernel.clone() };
+            alter(&mut other, dice);
+            kernel.variants.push(Variant { arch: Arch::ALL[dice.below(2)], kernel: other });
+        }
         _ => alter_schedule(&mut kernel.schedule, dice),
     }
 }

@@ -1,6 +1,7 @@
 //! The cross-check on the library kernels, and on kernels that are wrong.
 
 mod authored;
+mod conditional;
 mod layouts;
 mod saved_cases;
 mod silent_bugs;

@@ -9,7 +9,6 @@ use super::layer::Layer;
 use super::load::Loader;
 use super::norm::Norm;
 use super::pass::Pass;
-use super::tape::Activations;
 use super::targets::spans;
 use crate::adapter::{Adapter, ProjectionShape};
 use crate::model_file::ModelFile;
@@ -62,15 +61,6 @@ impl Decoder {
     /// Name and shape of every projection, in model order.
     pub fn projections(&self) -> &[ProjectionShape] {
         &self.projections
-    }
-
-    /// Bytes the backward pass needs per token for the layers' activations.
-    pub fn bytes_per_token(&self, activations: Activations) -> usize {
-        let kept = match activations {
-            Activations::Recompute => 0,
-            Activations::Store => self.layers.iter().map(Layer::bytes_per_token).sum(),
-        };
-        kept + 4 * self.config.hidden * self.layers.len()
     }
 
     fn head(&self) -> &EmbeddingTable {

@@ -5,8 +5,9 @@ use crate::adapter::{Adapter, AdapterGrads};
 use crate::architecture::ArchitectureError;
 use crate::architecture::batch::{BatchLoss, Sequence, StepOptions};
 use crate::architecture::pass::Pass;
-use crate::architecture::tape::{Activations, Kept};
+use crate::architecture::tape::Kept;
 use crate::architecture::targets::{check_batch, targets};
+use crate::memory::layer_bytes;
 use crate::nodes::{head_backward, head_logits, head_loss_and_grad};
 use hexagon_runtime::Runtime;
 
@@ -113,14 +114,21 @@ impl Decoder {
         keep: Option<(&Adapter, &StepOptions)>,
     ) -> Result<(Vec<f32>, Vec<Kept>), ArchitectureError> {
         let lowest = keep.map_or(self.layers.len(), |(adapter, options)| self.lowest(adapter, options));
+        let stored = match keep {
+            Some((adapter, options)) => {
+                let lengths: Vec<usize> = pass.spans.iter().map(|span| span.len()).collect();
+                let layers = layer_bytes(&self.config, lowest..self.layers.len(), &lengths, adapter.rank);
+                options.activations.choose(&layers)?.stored
+            }
+            None => Vec::new(),
+        };
         let mut kept = Vec::new();
         for layer in &self.layers {
             let mut tape = layer.begin(pass, &x)?;
             let out = layer.finish(pass, &mut tape)?;
             let x_in = std::mem::replace(&mut x, out);
             if layer.index >= lowest {
-                let store = keep.is_some_and(|(_, options)| options.activations == Activations::Store);
-                kept.push(Kept { x: x_in, tape: store.then_some(tape) });
+                kept.push(Kept { x: x_in, tape: stored[kept.len()].then_some(tape) });
             }
         }
         Ok((x, kept))
@@ -170,3 +178,6 @@ impl Decoder {
         (sum_nll, dx)
     }
 }
+
+#[cfg(test)]
+mod tests;
