@@ -135,7 +135,7 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         let directive = any_word(input, "`;`")?;
         let takes = directives(&kind);
         let wrong = if takes.contains(&format!("`{directive}(")) {
-            format!("directive `{directive}` stands twice on `{keyword}`")
+            format!("directive `{directive}` of `{keyword}` stands twice or out of its place")
         } else {
             format!("unknown directive `{directive}` on `{keyword}`")
         };

@@ -43,6 +43,7 @@ const F: &str = "forward_f16";
 const G: &str = "input_grad_f16";
 const Q: &str = "forward_q8";
 const S: &str = "input_grad_q8";
+const B: &str = "forward_q8_blocks";
 const A: &str = "forward_q8_by_qfloat";
 
 pub const DEFECTS: &[Defect] = &[
@@ -238,6 +239,13 @@ pub const DEFECTS: &[Defect] = &[
         "dequantise wb",
         &[("pf_window(dev, plan, 1, stage);\n    uint8_t *to", "pf_window(dev, plan, 1, stage + 2);\n    uint8_t *to")],
         "no such stage in the window",
+    ),
+    step(
+        "rows of blocks are read from their second block on",
+        B,
+        "dequantise wb",
+        &[("from + row * row_bytes", "from + block_bytes + row * row_bytes")],
+        "a row of blocks must be aligned to 128 bytes",
     ),
     step(
         "a strip of 33 rows",

@@ -11,6 +11,7 @@ use defects::{DEFECTS, Defect};
 use hexagon_runtime::Overflow;
 use hexagon_runtime::device::{Call, DdrOperand, DeviceFault, LoadedModel, ModelPool, Variant};
 use kernel_gen::ddr::DdrLayouts;
+use kernel_gen::ir::{OperandLayout, TILE};
 use kernel_gen::{Arch, Kernel, Plan, Verified, emit_library, library, verify as check_kernel};
 use verify::compiled::Compiled;
 
@@ -22,7 +23,15 @@ const VALUE: f32 = 300.0;
 
 /// The kernels that get defects.
 fn sound() -> Vec<Kernel> {
-    library::all().into_iter().chain([forward_q8_by_qfloat::forward_q8_by_qfloat()]).collect()
+    let more = [library::forward_q8_blocks(), forward_q8_by_qfloat::forward_q8_by_qfloat()];
+    library::all().into_iter().chain(more).collect()
+}
+
+/// The shape, with whole blocks where an operand lies in blocks.
+fn shape(kernel: &Kernel) -> [u32; 3] {
+    let blocks = kernel.operands.iter().any(|o| matches!(o.layout, OperandLayout::Blocks(_)));
+    let [m, n, k] = SHAPE;
+    [m, n, if blocks { k.next_multiple_of(TILE) } else { k }]
 }
 
 fn copy(name: &str, of: &str) -> Verified {
@@ -52,14 +61,15 @@ fn library_with(defects: &[Defect], kernels: &[Verified]) -> String {
 }
 
 fn run(pool: &mut ModelPool, kernel: &Verified) -> Result<(), DeviceFault> {
-    let plan = Plan::with_tunables(kernel, Arch::V79, &SHAPE, 8 << 20, &TILES).expect("a plan");
+    let shape = shape(kernel.kernel());
+    let plan = Plan::with_tunables(kernel, Arch::V79, &shape, 8 << 20, &TILES).expect("a plan");
     let operands = kernel.kernel().operands.iter().map(|operand| {
-        let [rows, cols] = operand.axes.map(|axis| SHAPE[axis.0] as usize);
+        let [rows, cols] = operand.axes.map(|axis| shape[axis.0] as usize);
         let image = DdrLayouts::standard().of(operand).expect("known").image(&vec![VALUE; rows * cols], rows, cols);
         DdrOperand::new(&image.bytes, image.rows, image.cols, image.row_stride)
     });
-    let mut call = Call::new(&plan, &SHAPE, operands.collect()).expect("a call");
-    pool.call(&mut call, 0..SHAPE[0])
+    let mut call = Call::new(&plan, &shape, operands.collect()).expect("a call");
+    pool.call(&mut call, 0..shape[0])
 }
 
 #[test]
