@@ -1,11 +1,13 @@
 //! From the syntax tree to Rust that builds `kernel_gen` values.
 
 mod definition;
+mod requirement;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use definition::{applied, hvx_step, tile_format};
+use requirement::requirement;
 
 use crate::{
     check, parse,
@@ -22,16 +24,20 @@ pub(crate) fn macro_input(tokens: TokenStream) -> TokenStream {
     let (definitions, kernels) = parse::kernels(tokens, &mut report);
     check::definitions(&definitions, &kernels, &mut report);
     let mut functions = TokenStream::new();
-    let mut sound = Vec::new();
-    for kernel in &kernels {
-        let mut own = Report::default();
-        check::kernel(kernel, &mut own);
-        sound.push(own.is_empty() && kernel.complete);
-        report.append(own);
-    }
-    for (kernel, sound) in kernels.iter().zip(sound) {
-        let body = if sound { body(kernel) } else { None };
-        functions.extend(function(kernel, body));
+    for text in &kernels {
+        let mut sound = true;
+        let mut reports = Vec::new();
+        for kernel in text.iter().flatten() {
+            let mut own = Report::default();
+            check::kernel(kernel, &mut own);
+            sound &= own.is_empty() && kernel.complete;
+            reports.push((kernel.version, own));
+        }
+        report.merge(reports);
+        for archs in text {
+            let body = if sound { by_arch(archs) } else { None };
+            functions.extend(archs.first().map(|kernel| function(kernel, body)));
+        }
     }
     let errors = report.into_compile_errors();
     quote!(#errors #functions)
@@ -49,8 +55,23 @@ fn function(kernel: &Kernel, body: Option<TokenStream>) -> TokenStream {
     }
 }
 
+/// The kernel of the first architecture with those of the others as its variants.
+fn by_arch(kernels: &[Kernel]) -> Option<TokenStream> {
+    let (first, others) = kernels.split_first()?;
+    let variants = others.iter().map(|kernel| {
+        let arch = Ident::new(&kernel.version.arch.word().to_uppercase(), Span::call_site());
+        let kernel = body(kernel, &[])?;
+        Some(quote!(ir::Variant { arch: ::kernel_gen::Arch::#arch, kernel: #kernel }))
+    });
+    let kernel = body(first, &variants.collect::<Option<Vec<_>>>()?)?;
+    Some(quote! {
+        use ::kernel_gen::ir;
+        #kernel
+    })
+}
+
 /// The kernel as a value; `None` if a name stands for nothing, which the checks have reported.
-fn body(kernel: &Kernel) -> Option<TokenStream> {
+fn body(kernel: &Kernel, variants: &[TokenStream]) -> Option<TokenStream> {
     let name = kernel.name.to_string();
     let source = source(kernel.name.span());
     let doc = doc_lines(&kernel.docs);
@@ -70,8 +91,8 @@ fn body(kernel: &Kernel) -> Option<TokenStream> {
     let schedule = statements(&names, kernel.schedule.as_deref()?, &mut Vec::new())?;
     let steps = applied(kernel).into_iter().map(hvx_step);
     let reference = reference(kernel)?;
+    let requirements = kernel.requirements.iter().map(|r| requirement(kernel, r)).collect::<Option<Vec<_>>>()?;
     Some(quote! {
-        use ::kernel_gen::ir;
         ir::Kernel {
             name: #name.into(),
             doc: ::std::vec![#(#doc.into()),*],
@@ -80,10 +101,11 @@ fn body(kernel: &Kernel) -> Option<TokenStream> {
             operands: ::std::vec![#(#operands),*],
             tunables: ::std::vec![#(#tunables),*],
             windows: ::std::vec![#(#windows),*],
+            requirements: ::std::vec![#(#requirements),*],
             steps: ::std::vec![#(#steps),*],
             schedule: ::std::vec![#(#schedule),*],
             reference: #reference,
-            variants: ::std::vec::Vec::new(),
+            variants: ::std::vec![#(#variants),*],
         }
     })
 }
@@ -148,6 +170,7 @@ fn element(element: Element) -> TokenStream {
     match element {
         Element::F32 => quote!(ir::Element::F32),
         Element::F16 => quote!(ir::Element::F16),
+        Element::Bf16 => quote!(ir::Element::Bf16),
         Element::Packed => quote!(ir::Element::Packed),
     }
 }

@@ -13,7 +13,9 @@ mod expand;
 mod mangled;
 mod parse;
 mod report;
+mod requirement;
 mod tree;
+mod version;
 
 use proc_macro::TokenStream;
 

@@ -6,6 +6,10 @@ use crate::expand::macro_input;
 
 const SOUND: &str = include_str!("../../kernel-gen/tests/ui/pass/plain.rs");
 const OWN_STEP: &str = include_str!("../../kernel-gen/tests/ui/pass/own_step.rs");
+const BY_ARCHITECTURE: &str = include_str!("../../kernel-gen/tests/ui/pass/by_architecture.rs");
+const TWO_DIRECTIONS: &str = include_str!("../../kernel-gen/tests/ui/pass/two_directions.rs");
+const REQUIRE: &str = include_str!("../../kernel-gen/tests/ui/pass/require.rs");
+const ALL: [&str; 5] = [SOUND, OWN_STEP, BY_ARCHITECTURE, TWO_DIRECTIONS, REQUIRE];
 
 /// The tokens inside `kernel! { … }`.
 fn sound(text: &str) -> Vec<TokenTree> {
@@ -66,7 +70,7 @@ fn leaves(tokens: &[TokenTree], out: &mut Vec<TokenTree>) {
 
 #[test]
 fn the_unmangled_kernels_are_sound() {
-    for text in [SOUND, OWN_STEP] {
+    for text in ALL {
         let text = macro_input(sound(text).into_iter().collect()).to_string();
         assert!(!text.contains("compile_error"), "{text}");
     }
@@ -74,13 +78,15 @@ fn the_unmangled_kernels_are_sound() {
 
 #[test]
 fn mangled_kernels_expand_to_rust() {
-    let sounds = [SOUND, OWN_STEP].map(sound);
+    let sounds = ALL.map(sound);
     let mut spare = Vec::new();
-    leaves(&sounds[1], &mut spare);
+    for sound in &sounds[1..] {
+        leaves(sound, &mut spare);
+    }
     let mut dice = Dice(7);
     let mut refused = 0;
-    for round in 0..3000 {
-        let mut tokens = sounds[round % 2].clone();
+    for round in 0..7500 {
+        let mut tokens = sounds[round % ALL.len()].clone();
         for _ in 0..=dice.below(4) {
             mangle(&mut tokens, &mut dice, &spare);
         }
@@ -91,7 +97,7 @@ fn mangled_kernels_expand_to_rust() {
         assert!(file.is_ok(), "expands to what is not Rust: {shown}");
         refused += usize::from(output.to_string().contains("compile_error"));
     }
-    assert!(refused > 2000, "only {refused} of 3000 mangled kernels were refused");
+    assert!(refused > 5000, "only {refused} of 7500 mangled kernels were refused");
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, Span};
 
+use crate::version::Version;
+
 pub(crate) struct Kernel {
     pub docs: Vec<syn::Attribute>,
     pub visibility: syn::Visibility,
@@ -12,17 +14,65 @@ pub(crate) struct Kernel {
     pub operands: Vec<Operand>,
     pub tunables: Vec<Tunable>,
     pub windows: Vec<Window>,
+    pub requirements: Vec<Requirement>,
     pub schedule: Option<Vec<Statement>>,
     pub reference: Option<syn::ExprClosure>,
     /// The author's steps that stand before the kernel.
     pub steps: Vec<Rc<HvxStep>>,
     /// Names whose declaration could not be read: using them is not a second mistake.
     pub unreadable: Vec<Ident>,
+    /// Names declared in branches this version does not take, and where.
+    pub elsewhere: Vec<(Ident, String)>,
+    /// Which of the kernels the text stands for this is.
+    pub version: Version,
+    /// The axis declared `contracted`, in a kernel for two directions.
+    pub contracted: Option<Ident>,
     /// Whether every item could be read; rules about what is missing hold only then.
     pub complete: bool,
 }
 
 impl Kernel {
+    /// A kernel of which nothing but the head has been read.
+    pub fn new(
+        docs: Vec<syn::Attribute>,
+        visibility: syn::Visibility,
+        name: Ident,
+        definitions: &Definitions,
+        version: Version,
+    ) -> Kernel {
+        Kernel {
+            docs,
+            visibility,
+            name,
+            axes: Vec::new(),
+            operands: Vec::new(),
+            tunables: Vec::new(),
+            windows: Vec::new(),
+            requirements: Vec::new(),
+            schedule: None,
+            reference: None,
+            steps: definitions.steps.clone(),
+            unreadable: definitions.unreadable.clone(),
+            elsewhere: Vec::new(),
+            version,
+            contracted: None,
+            complete: true,
+        }
+    }
+
+    /// The axis in a role.
+    pub fn axis_in(&self, role: AxisRole) -> Option<&Ident> {
+        self.axes.iter().find(|a| a.role == role).map(|a| &a.name)
+    }
+
+    /// Everything it declares by a name.
+    pub fn names(&self) -> impl Iterator<Item = &Ident> {
+        let axes = self.axes.iter().map(|a| &a.name);
+        let operands = self.operands.iter().map(|o| &o.name);
+        let tunables = self.tunables.iter().map(|t| &t.name);
+        axes.chain(operands).chain(tunables).chain(self.windows.iter().map(|w| &w.name))
+    }
+
     /// Whether the schedule applies this step of the author's.
     pub fn applies(&self, name: &Ident) -> bool {
         fn applies(body: &[Statement], name: &Ident) -> bool {
@@ -76,6 +126,7 @@ pub(crate) enum OperandRole {
 pub(crate) enum Element {
     F32,
     F16,
+    Bf16,
     Packed,
 }
 
@@ -106,6 +157,7 @@ impl TileFormat {
 /// What a step of the author's reads.
 pub(crate) enum StepInput {
     Packed(TileFormat, Side),
+    Rows(Side),
     F16,
 }
 
@@ -181,6 +233,12 @@ pub(crate) struct Window {
     pub extents: [Ident; 2],
     pub stages: u32,
     pub stages_span: Span,
+}
+
+/// `require EXPRESSION;`
+pub(crate) struct Requirement {
+    pub keyword: Ident,
+    pub condition: syn::Expr,
 }
 
 pub(crate) enum Statement {

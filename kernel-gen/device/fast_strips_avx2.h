@@ -7,48 +7,61 @@
 #include "avx2.h"
 
 /* Columns [column, column + 8) of a row, scaled; zero beyond `cols` and for rows past the end (from == NULL). */
-static inline __m256 pf_load_scaled(const float *from, uint32_t column, uint32_t cols, __m256 scale)
+static inline __m256 pf_load_scaled(const uint8_t *from, uint32_t column, uint32_t cols, __m256 scale,
+                                    enum pf_element element)
 {
     if (!from || column >= cols)
         return _mm256_setzero_ps();
-    __m256 value = column + 8 <= cols ? _mm256_loadu_ps(from + column)
-                                      : _mm256_maskload_ps(from + column, pf_first_lanes(cols - column));
+    if (element == PF_F32) {
+        const float *f32 = (const float *)from + column;
+        __m256 value = column + 8 <= cols ? _mm256_loadu_ps(f32) : _mm256_maskload_ps(f32, pf_first_lanes(cols - column));
+        return _mm256_mul_ps(value, scale);
+    }
+    uint16_t tail[8] = {0};
+    const void *halves = from + 2u * (size_t)column;
+    if (column + 8 > cols)
+        halves = memcpy(tail, halves, 2u * (cols - column));
+    __m128i half = _mm_loadu_si128((const __m128i *)halves);
+    __m256 value = element == PF_BF16 ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16))
+                                      : _mm256_cvtph_ps(half);
     return _mm256_mul_ps(value, scale);
 }
 
-static inline const float *pf_row(const float *src, uint32_t src_stride, uint32_t row, uint32_t rows)
+static inline const uint8_t *pf_row(const uint8_t *src, uint32_t src_stride, uint32_t row, uint32_t rows)
 {
-    return row < rows ? src + (size_t)row * (src_stride / 4u) : NULL;
+    return row < rows ? src + (size_t)row * src_stride : NULL;
 }
 
-static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                     enum pf_element element)
 {
     (void)dev;
     for (uint32_t row = 0; row < PF_TILE; row += 2) {
-        const float *even = pf_row(src, src_stride, row, rows), *odd = pf_row(src, src_stride, row + 1, rows);
+        const uint8_t *even = pf_row(src, src_stride, row, rows), *odd = pf_row(src, src_stride, row + 1, rows);
         __m256 even_scale = _mm256_set1_ps(pf_row_scale(row_exp, row, rows));
         __m256 odd_scale = _mm256_set1_ps(pf_row_scale(row_exp, row + 1, rows));
         uint8_t *to = dst + row * 64u;
         for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++, to += dst_tile_stride)
             for (uint32_t c = 0; c < PF_TILE; c += 8)
-                pf_store_pairs(to + c * 4u, pf_load_scaled(even, tile * PF_TILE + c, cols, even_scale),
-                               pf_load_scaled(odd, tile * PF_TILE + c, cols, odd_scale));
+                pf_store_pairs(to + c * 4u, pf_load_scaled(even, tile * PF_TILE + c, cols, even_scale, element),
+                               pf_load_scaled(odd, tile * PF_TILE + c, cols, odd_scale, element));
     }
 }
 
-static inline void pf_pack_cols_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+static inline void pf_pack_cols_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                     enum pf_element element)
 {
     (void)dev;
     for (uint32_t row = 0; row < PF_TILE; row += 8)
         for (uint32_t column = 0; column < pf_tiles_for(cols) * PF_TILE; column += 16) {
             __m256i v[8];
             for (uint32_t i = 0; i < 8; i++) {
-                const float *from = pf_row(src, src_stride, row + i, rows);
+                const uint8_t *from = pf_row(src, src_stride, row + i, rows);
                 __m256 scale = _mm256_set1_ps(pf_row_scale(row_exp, row + i, rows));
-                v[i] = _mm256_set_m128i(pf_narrow(pf_load_scaled(from, column + 8, cols, scale)),
-                                        pf_narrow(pf_load_scaled(from, column, cols, scale)));
+                v[i] = _mm256_set_m128i(pf_narrow(pf_load_scaled(from, column + 8, cols, scale, element)),
+                                        pf_narrow(pf_load_scaled(from, column, cols, scale, element)));
             }
             pf_transpose8(v);
             uint8_t *to = dst + (size_t)(column / PF_TILE) * dst_tile_stride + (column % PF_TILE) * 64u + row * 4u;

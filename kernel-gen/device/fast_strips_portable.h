@@ -3,39 +3,55 @@
 #define PF_FAST_STRIPS_PORTABLE_H
 
 /* One row of one tile, element c at halfword out[c * step]. */
-static inline void pf_pack_row(uint16_t *out, uint32_t step, const float *from, uint32_t valid, float scale)
+static inline void pf_pack_row(uint16_t *out, uint32_t step, const uint8_t *from, uint32_t valid, float scale,
+                               enum pf_element element)
 {
+    float value[PF_TILE];
+    if (element == PF_F32)
+        memcpy(value, from, valid * sizeof *value);
+    else
+        for (uint32_t c = 0; c < valid; c++) {
+            uint16_t half;
+            memcpy(&half, from + 2u * c, sizeof half);
+            value[c] = element == PF_BF16 ? pf_float((uint32_t)half << 16) : pf_float_from_half(half);
+        }
     for (uint32_t c = 0; c < valid; c++)
-        out[c * step] = pf_half_from_float(from[c] * scale);
+        out[c * step] = pf_half_from_float(value[c] * scale);
     for (uint32_t c = valid; c < PF_TILE; c++)
         out[c * step] = 0;
 }
 
-static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                     enum pf_element element)
 {
     (void)dev;
+    const size_t tile_bytes = PF_TILE * pf_element_bytes(element);
     for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
         uint16_t *out = (uint16_t *)(dst + (size_t)tile * dst_tile_stride);
         uint32_t valid = pf_smaller(cols - tile * PF_TILE, PF_TILE);
         for (uint32_t row = 0; row < PF_TILE; row++) {
-            const float *from = row < rows ? src + (size_t)row * (src_stride / 4u) + tile * PF_TILE : src;
-            pf_pack_row(out + pf_tile_index(row, 0), 2, from, row < rows ? valid : 0, pf_row_scale(row_exp, row, rows));
+            const uint8_t *from = src + (row < rows ? (size_t)row * src_stride + tile * tile_bytes : 0);
+            pf_pack_row(out + pf_tile_index(row, 0), 2, from, row < rows ? valid : 0, pf_row_scale(row_exp, row, rows),
+                        element);
         }
     }
 }
 
-static inline void pf_pack_cols_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+static inline void pf_pack_cols_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                     enum pf_element element)
 {
     (void)dev;
+    const size_t tile_bytes = PF_TILE * pf_element_bytes(element);
     for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
         uint16_t *out = (uint16_t *)(dst + (size_t)tile * dst_tile_stride);
         uint32_t valid = pf_smaller(cols - tile * PF_TILE, PF_TILE);
         for (uint32_t row = 0; row < PF_TILE; row++) {
-            const float *from = row < rows ? src + (size_t)row * (src_stride / 4u) + tile * PF_TILE : src;
+            const uint8_t *from = src + (row < rows ? (size_t)row * src_stride + tile * tile_bytes : 0);
             uint16_t packed[PF_TILE];
-            pf_pack_row(packed, 1, from, row < rows ? valid : 0, pf_row_scale(row_exp, row, rows));
+            pf_pack_row(packed, 1, from, row < rows ? valid : 0, pf_row_scale(row_exp, row, rows),
+                        element);
             for (uint32_t pair = 0; pair < 16; pair++)
                 memcpy(out + pair * 64u + row * 2u, packed + pair * 2u, 4);
         }

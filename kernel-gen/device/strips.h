@@ -1,11 +1,20 @@
 /* Strip calls: what emitted kernels ask of HVX. A strip is 32 rows; a call walks `tiles` tiles of 32 columns, tile i at
  * dst + i * dst_tile_stride, so that either order of the tile grid can be produced.
  *
- * f32 rows live in DDR: 128-byte aligned, row stride a multiple of 128. Row-major FP16 and Q8 tiles live in VTCM: strip
+ * Token rows live in DDR: row base and stride multiples of 128. 16-bit rows may be taken from any multiple of 32 columns
+ * on. Row-major FP16 and Q8 tiles live in VTCM: strip
  * base, row stride and Q8 tile stride multiples of 128. FP16 tiles are aligned to 2048.
  */
 #ifndef PF_STRIPS_H
 #define PF_STRIPS_H
+
+/* What the rows a pack reads are made of. */
+enum pf_element { PF_F32, PF_F16, PF_BF16 };
+
+static inline uint32_t pf_element_bytes(enum pf_element element)
+{
+    return element == PF_F32 ? 4u : 2u;
+}
 
 /* 2^e of a row; rows beyond the end are zero and any scale will do. No exponents means 2^0. */
 static inline float pf_row_scale(const int32_t *row_exp, uint32_t row, uint32_t rows)
@@ -70,23 +79,33 @@ static inline void pf_check_rows(pf_device *dev, uint32_t rows, uint32_t cols, c
 #endif
 }
 
-/* f32 rows x 2^e, rounded to FP16, into activation tiles A[row][column]; padding rows and columns are zero. */
-static inline void pf_pack_rows(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                uint32_t src_stride_bytes, uint32_t rows, uint32_t cols, const int32_t *row_exp)
-{
-    pf_check_rows(dev, rows, cols, row_exp);
-    pf_begin_tiles(dev, dst, dst_tile_stride, pf_tiles_for(cols));
-    pf_pack_rows_body(dev, dst, dst_tile_stride, src, src_stride_bytes, rows, cols, row_exp);
-}
+#define PF_PACK(suffix, type, element)                                                                                  \
+    static inline void pf_pack_rows##suffix(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const type *src,    \
+                                            uint32_t src_stride_bytes, uint32_t rows, uint32_t cols,                    \
+                                            const int32_t *row_exp)                                                     \
+    {                                                                                                                   \
+        pf_check_rows(dev, rows, cols, row_exp);                                                                        \
+        pf_begin_tiles(dev, dst, dst_tile_stride, pf_tiles_for(cols));                                                  \
+        pf_pack_rows_body(dev, dst, dst_tile_stride, (const uint8_t *)src, src_stride_bytes, rows, cols, row_exp,       \
+                          element);                                                                                     \
+    }                                                                                                                   \
+    static inline void pf_pack_cols##suffix(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const type *src,    \
+                                            uint32_t src_stride_bytes, uint32_t rows, uint32_t cols,                    \
+                                            const int32_t *row_exp)                                                     \
+    {                                                                                                                   \
+        pf_check_rows(dev, rows, cols, row_exp);                                                                        \
+        pf_begin_tiles(dev, dst, dst_tile_stride, pf_tiles_for(cols));                                                  \
+        pf_pack_cols_body(dev, dst, dst_tile_stride, (const uint8_t *)src, src_stride_bytes, rows, cols, row_exp,       \
+                          element);                                                                                     \
+    }
 
-/* The same rows into weight tiles B[column][row]: the row (token) becomes the tile's column. */
-static inline void pf_pack_cols(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                uint32_t src_stride_bytes, uint32_t rows, uint32_t cols, const int32_t *row_exp)
-{
-    pf_check_rows(dev, rows, cols, row_exp);
-    pf_begin_tiles(dev, dst, dst_tile_stride, pf_tiles_for(cols));
-    pf_pack_cols_body(dev, dst, dst_tile_stride, src, src_stride_bytes, rows, cols, row_exp);
-}
+/* pf_pack_rows: rows x 2^e, rounded to FP16, into activation tiles A[row][column]; padding rows and columns are zero.
+ * pf_pack_cols: the same rows into weight tiles B[column][row], the row (token) becomes the tile's column.
+ * The product with 2^e is one of f32, which holds FP16 and BF16 exactly. */
+PF_PACK(, float, PF_F32)
+PF_PACK(_f16, uint16_t, PF_F16)
+PF_PACK(_bf16, uint16_t, PF_BF16)
+#undef PF_PACK
 
 /* 32 FP16 rows n of 32 * tiles columns k into weight tiles B[n][k]: neighbouring rows interleave. */
 static inline void pf_interleave_pairs(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,

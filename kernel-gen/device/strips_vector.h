@@ -10,23 +10,35 @@ static inline uint32_t pf_row_bytes(uint32_t cols, uint32_t tile)
     return 4u * pf_smaller(cols - tile * PF_TILE, PF_TILE);
 }
 
-static inline pf_vec pf_load_row(pf_device *dev, const float *src, uint32_t src_stride, uint32_t row, uint32_t rows,
-                                 uint32_t tile, uint32_t cols)
+/* Row `row` of tile `tile` as 32 f32. */
+static inline pf_vec pf_load_row(pf_device *dev, const uint8_t *src, uint32_t src_stride, uint32_t row, uint32_t rows,
+                                 uint32_t tile, uint32_t cols, enum pf_element element)
 {
     if (row >= rows)
         return pf_vzero();
-    const uint8_t *from = (const uint8_t *)src + (size_t)row * src_stride + (size_t)tile * PF_VECTOR_BYTES;
-    return pf_vload_ddr(dev, from, pf_row_bytes(cols, tile));
+    const uint8_t *from = src + (size_t)row * src_stride + (size_t)tile * PF_TILE * pf_element_bytes(element);
+    if (element == PF_F32)
+        return pf_vload_ddr(dev, from, pf_row_bytes(cols, tile));
+    /* 32 halfwords are half a vector: the first, or the second after some the tile before has. */
+    uint32_t before = (uint32_t)((uintptr_t)from % PF_VECTOR_BYTES);
+    pf_check(dev, before % 64u == 0, "16-bit rows must be taken from a multiple of 32 columns on", from, before);
+    pf_vec halves = pf_vload_ddr(dev, from - before, before + pf_row_bytes(cols, tile) / 2u);
+    if (before)
+        halves = pf_vror(halves, before);
+    if (element == PF_BF16) /* the upper half of an f32 */
+        return pf_vshuff(halves, pf_vzero(), -2).lo;
+    return pf_vwiden(pf_vshuff(halves, halves, -2).lo).lo;
 }
 
-static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                     enum pf_element element)
 {
     for (uint32_t row = 0; row < PF_TILE; row += 2) {
         float even_scale = pf_row_scale(row_exp, row, rows), odd_scale = pf_row_scale(row_exp, row + 1, rows);
         for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
-            pf_vec even = pf_load_row(dev, src, src_stride, row, rows, tile, cols);
-            pf_vec odd = pf_load_row(dev, src, src_stride, row + 1, rows, tile, cols);
+            pf_vec even = pf_load_row(dev, src, src_stride, row, rows, tile, cols, element);
+            pf_vec odd = pf_load_row(dev, src, src_stride, row + 1, rows, tile, cols, element);
             pf_vstore(dev, dst + (size_t)tile * dst_tile_stride + row * 64u,
                       pf_vscale_narrow(even, even_scale, odd, odd_scale));
         }
@@ -34,14 +46,15 @@ static inline void pf_pack_rows_body(pf_device *dev, uint8_t *dst, uint32_t dst_
 }
 
 /* Tokens j and j + 16 share a vector, so that the transpose below exchanges exactly (j, column pair). */
-static inline void pf_pack_cols_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const float *src,
-                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp)
+static inline void pf_pack_cols_body(pf_device *dev, uint8_t *dst, uint32_t dst_tile_stride, const uint8_t *src,
+                                     uint32_t src_stride, uint32_t rows, uint32_t cols, const int32_t *row_exp,
+                                     enum pf_element element)
 {
     for (uint32_t tile = 0; tile < pf_tiles_for(cols); tile++) {
         pf_vec v[16];
         for (uint32_t j = 0; j < 16; j++) {
-            pf_vec low = pf_load_row(dev, src, src_stride, j, rows, tile, cols);
-            pf_vec high = pf_load_row(dev, src, src_stride, j + 16, rows, tile, cols);
+            pf_vec low = pf_load_row(dev, src, src_stride, j, rows, tile, cols, element);
+            pf_vec high = pf_load_row(dev, src, src_stride, j + 16, rows, tile, cols, element);
             v[j] = pf_vdeal_h(pf_vscale_narrow(low, pf_row_scale(row_exp, j, rows), high,
                                                pf_row_scale(row_exp, j + 16, rows)));
         }

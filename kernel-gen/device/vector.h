@@ -35,6 +35,15 @@ typedef struct {
 
 #include "vector_float.h"
 
+/* 64 bytes of VTCM, aligned to 64, as the first half of a vector; the second half means nothing. */
+static inline pf_vec pf_vload_half(pf_device *dev, const uint8_t *p)
+{
+    uint32_t before = (uint32_t)((uintptr_t)p % PF_VECTOR_BYTES);
+    pf_check(dev, before % 64u == 0, "half a vector must be aligned to 64 bytes", p, 64);
+    pf_vec v = pf_vload_first(dev, p - before, before + 64u);
+    return before ? pf_vror(v, before) : v;
+}
+
 /* Swaps the 4-bit vector index with the low 4 bits of the word index: words (vector v, half h, word w) <-> (w, h, v).
  * Four stages of single-bit shuffles, each a transpose of one vector-index bit with one byte-address bit. */
 static inline void pf_vtranspose_words(pf_vec v[16])

@@ -3,13 +3,17 @@
 use kernel_gen::{
     Arch, Kernel, emit_c,
     ir::{
-        AxisId, Candidates, ColumnFactors, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole, Pairs,
-        Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId, WindowId, WindowLayout,
+        AxisId, Candidates, ColumnFactors, Condition, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole,
+        Pairs, Quantity, Requirement, Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId,
+        Variant, WindowId, WindowLayout,
     },
     library,
     plan::solve,
     verify,
 };
+
+/// A condition on two quantities.
+type Judged = fn(&[u64]) -> Option<bool>;
 
 struct Dice(u64);
 
@@ -111,13 +115,14 @@ fn add_step(kernel: &mut Kernel, dice: &mut Dice) {
     let source = kernel.source;
     let inputs = [
         StepInput::F16,
+        StepInput::Rows(Pairs::Rows),
         StepInput::Packed(TileFormat::Q8_0, Pairs::Cols),
         StepInput::Packed(TileFormat::new("none", 0, None), Pairs::Rows),
     ];
     kernel.steps.push(HvxStep {
         name: ["own", "own", "from", "xa"][dice.below(4)].into(),
         doc: vec!["*/".into()],
-        input: inputs[dice.below(3)],
+        input: inputs[dice.below(4)],
         body: ["(void)dev, (void)to, (void)from;", "(void)dev, (void)to, (void)from;", "", "}", "("][dice.below(5)]
             .into(),
         reference: StepReference::new(|tile, p, q| tile.element(p, q)),
@@ -143,7 +148,28 @@ fn replace_conversion(body: &mut [Statement], own: HvxStepId, windows: Option<(W
 }
 
 fn alter(kernel: &mut Kernel, dice: &mut Dice) {
-    match dice.below(10) {
+    match dice.below(12) {
+        11 => {
+            let mut other = Kernel { variants: Vec::new(), ..kernel.clone() };
+            alter(&mut other, dice);
+            kernel.variants.push(Variant { arch: Arch::ALL[dice.below(2)], kernel: other });
+        }
+        10 => {
+            let quantities =
+                [Quantity::Tunable(TunableId(dice.index())), Quantity::Axis(AxisId(dice.index())), Quantity::VtcmBytes];
+            let conditions: [Judged; 4] = [
+                |v| Some(v[0] <= 256),
+                |v| Some(v[0].checked_sub(64)? < v[1]),
+                |v| Some(v[0].is_power_of_two()),
+                |_| None,
+            ];
+            kernel.requirements.push(Requirement {
+                text: "*/".into(),
+                uses: vec![quantities[dice.below(3)], quantities[dice.below(3)]],
+                holds: Condition::new(conditions[dice.below(4)]),
+                source: kernel.source,
+            });
+        }
         9 => add_step(kernel, dice),
         8 => {
             let at = dice.below(kernel.operands.len());
@@ -206,7 +232,9 @@ fn altered_kernels_are_errors_or_c() {
             continue;
         };
         sound += 1;
-        assert!(emit_c(&verified, Arch::V79).contains("_run(dev, plan, request);"));
+        for arch in Arch::ALL {
+            assert!(emit_c(&verified, arch).contains("_run(dev, plan, request);"));
+        }
         for axes in [[1, 1, 1], [3431, 2560, 9728], [u32::MAX, 1, 1], [1 << 24, 1 << 24, 1 << 24]] {
             for vtcm in [8 << 20, 16 << 10, 0, u32::MAX] {
                 if let Ok(plan) = solve(&verified, Arch::V79, &axes, vtcm) {

@@ -1,6 +1,6 @@
 //! The emitted C of every library kernel, to be read in review.
 
-use kernel_gen::{Arch, emit_c, library, verify};
+use kernel_gen::{Arch, Kernel, emit_c, emit_library, kernel, library, verify};
 
 #[test]
 fn emitted_c_of_the_library() {
@@ -9,5 +9,197 @@ fn emitted_c_of_the_library() {
         let c = emit_c(&verified, Arch::V79);
         assert_eq!(c, emit_c(&verified, Arch::V81), "{} has no part that differs by architecture", kernel.name);
         insta::assert_snapshot!(kernel.name.clone(), c);
+    }
+}
+
+kernel! {
+    /// `forward_q8` and `input_grad_q8` of the library from one text, in other names.
+    kernel pair for forward, input_grad {
+        axes { m: token, f: free, r: contracted }
+
+        operand x: activation f32 row_major[m, r] in ddr_stream;
+        operand w: weight q8_0_tiles[out, in] in ddr_resident;
+        operand y: output f32 row_major[m, f] in ddr_stream;
+
+        tunable mc in 32..=2048;
+        when forward {
+            tunable fc in 32..=512;
+            tunable rc in 32..=16384;
+        } else {
+            tunable rc in 32..=16384;
+            tunable fc in 32..=512;
+        }
+
+        when forward {
+            window xt: activation_tiles f16[mc, rc];
+        } else {
+            window xt: weight_tiles f16[mc, rc];
+        }
+        window wq: q8_0_tiles[out, in] stages 2;
+        when forward {
+            window wt: weight_tiles f16[fc, rc];
+            window yt: output_tiles f16[mc, fc];
+        } else {
+            window wt: activation_tiles f16[fc, rc];
+            window yt: output_tiles f16[fc, mc];
+        }
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ro in tiles(r, rc) {
+                    when forward {
+                        pack_rows xt <- x[mo, ro] scale(row) split(m);
+                    } else {
+                        pack_cols xt <- x[mo, ro] scale(row) split(m);
+                    }
+                    for fo in tiles(f, fc) pipeline(wq) {
+                        load wq <- w[out, in];
+                        dequantise wt <- wq split(out);
+                        when forward {
+                            multiply yt <- xt * wt;
+                            unpack_rows y[mo, fo] += yt unscale(row) guard(60000) split(m);
+                        } else {
+                            multiply yt <- swap(xt, wt);
+                            unpack_cols y[mo, fo] += yt unscale(row) guard(60000) split(m);
+                        }
+                    }
+                }
+            }
+        }
+
+        when forward {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(j, r)).sum()
+        } else {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(r, j)).sum()
+        }
+    }
+
+    /// One stage on V79, two on V81.
+    kernel by_arch {
+        axes { m: token, n: out, k: in }
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight f16 row_major[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+        tunable mc in 32..=2048;
+        tunable nc in 32..=512;
+        tunable kc in 32..=16384;
+        window xa: activation_tiles f16[mc, kc];
+        when v81 {
+            window wr: row_major f16[nc, kc] stages 2;
+        } else {
+            window wr: row_major f16[nc, kc];
+        }
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xa <- x[mo, ko] scale(row);
+                    when v79 {
+                        for no in tiles(n, nc) {
+                            load wr <- w[no, ko];
+                            scatter_words wb <- wr;
+                            multiply yc <- xa * wb;
+                            unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                        }
+                    } else {
+                        for no in tiles(n, nc) pipeline(wr) {
+                            load wr <- w[no, ko];
+                            scatter_words wb <- wr;
+                            multiply yc <- xa * wb;
+                            unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                        }
+                    }
+                }
+            }
+        }
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+}
+
+/// The C as a list of words, without positions, doc comments and the kernel's id, names as `names` has them.
+fn words(kernel: &Kernel, names: &[(&str, &str)]) -> Vec<String> {
+    let c = emit_c(&verify(kernel).unwrap(), Arch::V79);
+    let mut words = Vec::new();
+    for line in c.lines().filter(|line| !line.starts_with(" *")) {
+        for word in line.split(|c: char| c.is_whitespace() || "\"".contains(c)).filter(|word| !word.is_empty()) {
+            if word.contains(".rs:") || word.starts_with("0x") {
+                continue;
+            }
+            words.push(renamed(word, names));
+        }
+    }
+    words
+}
+
+/// Every part of a C name that `names` lists, replaced.
+fn renamed(word: &str, names: &[(&str, &str)]) -> String {
+    let part =
+        |part: &str| names.iter().find(|(from, _)| *from == part).map_or(part.to_string(), |(_, to)| (*to).into());
+    let (mut out, mut name) = (String::new(), String::new());
+    for c in word.chars() {
+        if c.is_ascii_alphanumeric() {
+            name.push(c);
+        } else {
+            out.push_str(&part(&name));
+            out.push(c);
+            name.clear();
+        }
+    }
+    out + &part(&name)
+}
+
+/// The first words in which two texts differ.
+fn difference(ours: &[String], theirs: &[String]) -> Option<(String, String)> {
+    let differs = (0..ours.len().max(theirs.len())).find(|&i| ours.get(i) != theirs.get(i))?;
+    let around = |words: &[String]| words[differs.saturating_sub(5)..words.len().min(differs + 5)].join(" ");
+    Some((around(ours), around(theirs)))
+}
+
+#[test]
+fn a_kernel_for_two_directions_emits_what_two_kernels_do() {
+    let forward = [
+        ("pair", "q8"),
+        ("f", "n"),
+        ("r", "k"),
+        ("fc", "nc"),
+        ("rc", "kc"),
+        ("fo", "no"),
+        ("ro", "ko"),
+        ("xt", "xa"),
+        ("wt", "wb"),
+        ("yt", "yc"),
+    ];
+    let theirs = words(&library::forward_q8(), &[]);
+    assert!(theirs.len() > 800, "{}", theirs.len());
+    assert_eq!(difference(&words(&forward_pair(), &forward), &theirs), None);
+    let input_grad = [
+        ("pair", "q8"),
+        ("f", "k"),
+        ("r", "n"),
+        ("fc", "kc"),
+        ("rc", "nc"),
+        ("fo", "ko"),
+        ("ro", "no"),
+        ("x", "dy"),
+        ("y", "dx"),
+        ("xt", "dyb"),
+        ("wt", "wa"),
+        ("yt", "dxc"),
+    ];
+    assert_eq!(difference(&words(&input_grad_pair(), &input_grad), &words(&library::input_grad_q8(), &[])), None);
+}
+
+#[test]
+fn a_library_carries_every_architecture() {
+    let kernel = verify(&by_arch()).unwrap();
+    let (v79, v81) = (emit_c(&kernel, Arch::V79), emit_c(&kernel, Arch::V81));
+    assert!(!v79.contains("wr_tickets") && v81.contains("wr_tickets[2]"));
+    assert!(v79.contains("static int pf_by_arch(") && !v79.contains("_on_v"));
+    let c = emit_library(std::slice::from_ref(&kernel));
+    let from = c.find("/* by_arch differs by architecture").unwrap();
+    insta::assert_snapshot!("dispatch_by_arch", &c[from..]);
+    for entry in ["static int pf_by_arch_on_v79(", "static int pf_by_arch_on_v81("] {
+        assert_eq!(c.matches(entry).count(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use kernel_gen::{
     Arch, Kernel, Plan, PlanError, Verified,
-    ir::{AxisId, Candidates},
+    ir::{AxisId, Candidates, Condition, Quantity, Requirement, Tunable, TunableId},
     library,
     plan::{MAX_EXTENT, RESERVED_BYTES, solve},
     verify,
@@ -182,4 +182,164 @@ fn list_candidates_are_respected() {
     let plan = solve(&kernel, Arch::V79, &[100, 100, 2000], VTCM).unwrap();
     assert_eq!(plan.tunable("kc"), Some(1024));
     assert_eq!(kernel.kernel().axes[AxisId(2).0].name, "k");
+}
+
+kernel_gen::kernel! {
+    /// Requirements of every kind, one of them on V81 alone.
+    kernel required {
+        axes { m: token, n: out, k: in }
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+        tunable mc in 32..=2048;
+        tunable nc in 32..=512;
+        tunable kc in 32..=16384;
+        require mc >= 64 && nc.is_power_of_two() && kc.is_power_of_two();
+        require mc * kc <= vtcm_bytes / 16;
+        when v81 {
+            require nc == 2 * mc || n < 64;
+        }
+        window xa: activation_tiles f16[mc, kc];
+        window wq: q8_0_tiles[nc, kc] stages 2;
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xa <- x[mo, ko] scale(row);
+                    for no in tiles(n, nc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        dequantise wb <- wq;
+                        multiply yc <- xa * wb;
+                        unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+}
+
+/// Whether a plan of [`required`] does what it requires.
+fn satisfied(plan: &Plan, vtcm: u32) -> bool {
+    let value = |name| u64::from(plan.tunable(name).unwrap());
+    let (mc, nc, kc) = (value("mc"), value("nc"), value("kc"));
+    let everywhere = mc >= 64 && nc.is_power_of_two() && kc.is_power_of_two() && mc * kc <= u64::from(vtcm) / 16;
+    everywhere && (plan.arch == Arch::V79 || nc == 2 * mc || plan.axes[1].extent < 64)
+}
+
+#[test]
+fn plans_satisfy_requirements_on_their_architecture() {
+    let kernel = verify(&required()).unwrap();
+    for arch in Arch::ALL {
+        for axes in SHAPES {
+            for vtcm in [VTCM, 1 << 20] {
+                let plan = solve(&kernel, arch, &axes, vtcm).unwrap();
+                assert!(satisfied(&plan, vtcm), "{plan}");
+                let tiles: Vec<_> = plan.tunables.iter().map(|t| t.value).collect();
+                assert_eq!(Plan::with_tunables(&kernel, arch, &axes, vtcm, &tiles).unwrap(), plan);
+            }
+        }
+    }
+}
+
+#[test]
+fn requirements_leave_the_contraction_tile_independent_of_the_bucket() {
+    let kernel = verify(&required()).unwrap();
+    for arch in Arch::ALL {
+        for [_, n, k] in SHAPES {
+            let tile = |m| solve(&kernel, arch, &[m, n, k], VTCM).unwrap().tunable("kc").unwrap();
+            let tiles: Vec<_> = [1, 31, 64, 500, 1072, 3431, MAX_EXTENT].map(tile).into();
+            assert!(tiles.iter().all(|&t| t == tiles[0]), "{tiles:?}");
+        }
+    }
+}
+
+/// Every pair of small tiles is accepted or refused as the requirement says.
+#[test]
+fn given_tiles_are_held_to_requirements() {
+    let kernel = verify(&required()).unwrap();
+    let axes = [128, 128, 256];
+    for arch in Arch::ALL {
+        for (mc, nc, kc) in [(32, 64, 64), (64, 64, 64), (64, 128, 64), (64, 128, 96), (96, 192, 64), (128, 256, 8192)]
+        {
+            let result = Plan::with_tunables(&kernel, arch, &axes, VTCM, &[mc, nc, kc]);
+            let product: u64 = u64::from(mc) * u64::from(kc);
+            let legal = mc >= 64 && nc.is_power_of_two() && kc.is_power_of_two() && product <= u64::from(VTCM) / 16;
+            if legal && (arch == Arch::V79 || nc == 2 * mc) {
+                assert!(result.is_ok(), "{arch} {mc} {nc} {kc}: {result:?}");
+            } else {
+                assert!(matches!(result, Err(PlanError::Requirement { .. })), "{arch} {mc} {nc} {kc}: {result:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_of_requirements() {
+    let mut kernel = required();
+    let sound = verify(&kernel).unwrap();
+    let refused = [(Arch::V79, [32, 32, 32]), (Arch::V81, [64, 512, 64]), (Arch::V79, [2048, 64, 512])]
+        .map(|(arch, tiles)| Plan::with_tunables(&sound, arch, &[64, 64, 64], VTCM, &tiles).unwrap_err().to_string());
+    kernel.variants.clear();
+    kernel.tunables[0].candidates = Candidates::List(vec![2048]);
+    let none = solve(&verify(&kernel).unwrap(), Arch::V79, &[64, 64, 64], 512 << 10).unwrap_err().to_string();
+    let text = format!("{}\n{none}", refused.join("\n"));
+    insta::assert_snapshot!(text);
+}
+
+type Judged = fn(&[u64]) -> Option<bool>;
+
+/// Small candidate sets and arbitrary requirements: the planner finds a plan exactly when there is one.
+#[test]
+fn the_search_misses_no_plan() {
+    let mut state = 3_u64;
+    let mut below = |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let conditions: [Judged; 6] = [
+        |v| Some(v[0] == 2 * v[1]),
+        |v| Some(v[0].checked_sub(v[1])? >= 96),
+        |v| Some(v[0] * v[1] >= 32768),
+        |v| Some(v[0].is_power_of_two() && !v[1].is_power_of_two()),
+        |v| Some(v[0] * 3 > v[1] * 5),
+        |v| Some(v[0] % 96 == 0),
+    ];
+    let (mut found, mut none) = (0, 0);
+    for _ in 0..400 {
+        let mut kernel = library::forward_q8();
+        for tunable in &mut kernel.tunables {
+            let list = (0..1 + below(4)).map(|_| 32 * (1 + below(12)) as u32).collect();
+            tunable.candidates = Candidates::List(list);
+        }
+        for _ in 0..1 + below(3) {
+            let [a, b] = [0; 2].map(|_: u32| Quantity::Tunable(TunableId(below(3) as usize)));
+            let holds = Condition::new(conditions[below(6) as usize]);
+            kernel
+                .requirements
+                .push(Requirement { text: "…".into(), uses: vec![a, b], holds, source: kernel.source });
+        }
+        let list = |t: &Tunable| match &t.candidates {
+            Candidates::List(list) => list.clone(),
+            Candidates::Range { .. } => Vec::new(),
+        };
+        let lists: Vec<Vec<u32>> = kernel.tunables.iter().map(list).collect();
+        let Ok(kernel) = verify(&kernel) else {
+            continue;
+        };
+        let axes = [1 + below(400) as u32, 1 + below(400) as u32, 1 + below(400) as u32];
+        let vtcm = [96 << 10, 192 << 10, 1 << 20][below(3) as usize];
+        let all = lists[0].iter().flat_map(|&a| lists[1].iter().map(move |&b| (a, b)));
+        let mut all = all.flat_map(|(a, b)| lists[2].iter().map(move |&c| [a, b, c]));
+        let exists = all.any(|tiles| Plan::with_tunables(&kernel, Arch::V79, &axes, vtcm, &tiles).is_ok());
+        let plan = solve(&kernel, Arch::V79, &axes, vtcm);
+        assert_eq!(plan.is_ok(), exists, "{axes:?}, {vtcm}: {lists:?}: {plan:?}");
+        if exists {
+            found += 1;
+        } else {
+            none += 1;
+        }
+    }
+    assert!(found > 50 && none > 50, "{found} with a plan, {none} without");
 }

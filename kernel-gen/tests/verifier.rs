@@ -1,10 +1,11 @@
 //! What the verifier says about kernels built or altered by hand, which the macro never saw.
 
 use kernel_gen::{
-    Kernel, Rule,
+    Arch, Kernel, Rule,
     ir::{
-        AxisId, AxisRole, Candidates, Element, HvxStep, HvxStepId, Loop, OperandId, OperandLayout, OperandRole, Pairs,
-        Scope, Statement, Step, StepInput, StepKind, StepReference, TileFormat, TunableId, WindowId, WindowLayout,
+        AxisId, AxisRole, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, OperandId, OperandLayout,
+        OperandRole, Pairs, Quantity, Requirement, Scope, Statement, Step, StepInput, StepKind, StepReference,
+        TileFormat, TunableId, Variant, WindowId, WindowLayout,
     },
     library, verify,
 };
@@ -53,6 +54,18 @@ fn apply(kernel: &mut Kernel, body: &str, format: TileFormat) {
         source: kernel.source,
     });
     *nth(kernel, 2) = StepKind::Apply { step: HvxStepId(0), to: WindowId(2), from: WindowId(1) };
+}
+
+/// The kernel itself, altered, in its place on V81.
+fn on_v81(kernel: &mut Kernel, alter: fn(&mut Kernel)) {
+    let mut other = Kernel { variants: Vec::new(), ..kernel.clone() };
+    alter(&mut other);
+    kernel.variants.push(Variant { arch: Arch::V81, kernel: other });
+}
+
+fn require(kernel: &mut Kernel, uses: Vec<Quantity>, holds: fn(&[u64]) -> Option<bool>) {
+    let (text, source) = ("nc …".into(), kernel.source);
+    kernel.requirements.push(Requirement { text, uses, holds: Condition::new(holds), source });
 }
 
 /// A name for the snapshot, the rule that must be among those reported, and the alteration of `forward_q8`.
@@ -224,6 +237,49 @@ const ALTERATIONS: &[Alteration] = &[
         *nth(k, 2) = StepKind::Dequantise { to: WindowId(2), from: WindowId(1) };
     }),
     ("contractions differ", Rule::Tile, |k| k.windows[2].extents[1] = TunableId(0)),
+    ("weight in BF16", Rule::Layout, |k| {
+        k.operands[1].layout = OperandLayout::RowMajor;
+        k.operands[1].element = Element::Bf16;
+    }),
+    ("output in BF16", Rule::Role, |k| k.operands[2].element = Element::Bf16),
+    ("window in BF16", Rule::Layout, |k| k.windows[0].element = Element::Bf16),
+    ("step for rows", Rule::Layout, |k| {
+        apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q8_0);
+        k.steps[0].input = StepInput::Rows(Pairs::Cols);
+    }),
+    ("variant of another shape", Rule::Arch, |k| on_v81(k, |other| other.axes[1].name = "j".into())),
+    ("variants of a variant", Rule::Arch, |k| {
+        on_v81(k, |v| v.variants.push(Variant { arch: Arch::V79, kernel: library::forward_q8() }));
+    }),
+    ("two variants for one architecture", Rule::Arch, |k| {
+        on_v81(k, |_| {});
+        on_v81(k, |_| {});
+    }),
+    ("a variant for every architecture", Rule::Arch, |k| {
+        on_v81(k, |_| {});
+        k.variants.push(Variant { arch: Arch::V79, kernel: library::forward_q8() });
+    }),
+    ("broken on V81", Rule::Guard, |k| {
+        on_v81(k, |other| {
+            let StepKind::UnpackRows { guard, .. } = nth(other, 4) else {
+                return;
+            };
+            *guard = None;
+        });
+    }),
+    ("broken on V79 and everywhere", Rule::Dataflow, |k| {
+        loop_over(&mut k.schedule, 1).body.swap(1, 2);
+        on_v81(k, |_| {});
+        k.windows[0].element = Element::F32;
+    }),
+    ("name of emitted C", Rule::Name, |k| k.name = "forward_on_v79".into()),
+    ("requirement index", Rule::Limit, |k| require(k, vec![Quantity::Tunable(TunableId(7))], |_| Some(true))),
+    ("no candidate is left", Rule::Tile, |k| {
+        require(k, vec![Quantity::Tunable(TunableId(1)), Quantity::VtcmBytes], |v| Some(v[0] > v[1]));
+    }),
+    ("arithmetic without a value", Rule::Tile, |k| {
+        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0].checked_sub(1024)? > 0));
+    }),
     ("output window as source", Rule::Layout, |k| k.windows[3].layout = WindowLayout::ActivationTiles),
 ];
 

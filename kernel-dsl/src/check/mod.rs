@@ -12,7 +12,11 @@ use proc_macro2::Ident;
 
 use crate::{
     report::Report,
-    tree::{Definitions, HvxStep, Kernel, Loop, Operand, OperandLayout, Statement, Step, StepInput, StepKind, Window},
+    requirement,
+    tree::{
+        Definitions, HvxStep, Kernel, Loop, Operand, OperandLayout, Requirement, Statement, Step, StepInput, StepKind,
+        Window,
+    },
 };
 
 /// Checks one kernel.
@@ -26,6 +30,7 @@ pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
     let view = View::new(kernel);
     roles::check(&view, report);
     sums::check(&view, report);
+    requirements(kernel, report);
     split::check(&view, report);
     if kernel.complete && sound_names {
         flow::check(&view, report);
@@ -33,8 +38,17 @@ pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
     }
 }
 
+fn requirements(kernel: &Kernel, report: &mut Report) {
+    for Requirement { condition, .. } in &kernel.requirements {
+        if let Err(error) = requirement::compile(kernel, condition) {
+            report.syntax(error);
+        }
+    }
+}
+
 /// Definitions that no kernel of the macro call uses. Kernels with mistakes may not say what they meant to use.
-pub(crate) fn definitions(definitions: &Definitions, kernels: &[Kernel], report: &mut Report) {
+pub(crate) fn definitions(definitions: &Definitions, kernels: &[Vec<Vec<Kernel>>], report: &mut Report) {
+    let kernels: Vec<&Kernel> = kernels.iter().flatten().flatten().collect();
     if !report.is_empty() || kernels.iter().any(|k| !k.complete) {
         return;
     }

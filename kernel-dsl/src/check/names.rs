@@ -17,6 +17,7 @@ pub(super) fn check(kernel: &Kernel, report: &mut Report) {
         windows: kernel.windows.iter().map(|w| &w.name).collect(),
         steps: kernel.steps.iter().map(|s| &s.name).collect(),
         unreadable: &kernel.unreadable,
+        elsewhere: &kernel.elsewhere,
     };
     for operand in &kernel.operands {
         for axis in &operand.axes {
@@ -79,11 +80,19 @@ struct Names<'k> {
     windows: Vec<&'k Ident>,
     steps: Vec<&'k Ident>,
     unreadable: &'k [Ident],
+    elsewhere: &'k [(Ident, String)],
 }
 
 impl Names<'_> {
     fn known(&self, what: &str, name: &Ident, declared: &[&Ident], report: &mut Report) {
         if declared.contains(&name) || self.unreadable.contains(name) {
+            return;
+        }
+        if let Some((_, place)) = self.elsewhere.iter().find(|(other, _)| other == name) {
+            let message = format!(
+                "{what} `{name}` is declared only {place}: use it in a `when` like that, or declare it in the other branch too"
+            );
+            report.error(name.span(), message);
             return;
         }
         let list: Vec<_> = declared.iter().map(|d| format!("`{d}`")).collect();

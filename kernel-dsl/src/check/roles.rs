@@ -105,8 +105,14 @@ impl<'k> Checker<'_, 'k> {
                 self.report.error(
                     from.operand.span(),
                     format!(
-                        "`{}` holds f32 rows: they are converted on their way in, by `pack_rows` or `pack_cols`",
-                        operand.name
+                        "`{}` holds {} rows: {}",
+                        operand.name,
+                        if operand.element == Element::Bf16 { "bf16" } else { "f32" },
+                        if operand.role == OperandRole::Weight {
+                            "a weight is loaded as f16 rows or packed tiles"
+                        } else {
+                            "they are converted on their way in, by `pack_rows` or `pack_cols`"
+                        }
                     ),
                 );
                 return;
@@ -119,10 +125,10 @@ impl<'k> Checker<'_, 'k> {
         let Some(operand) = self.view.operand(&from.operand) else {
             return;
         };
-        if operand.role != OperandRole::Activation || operand.element != Element::F32 {
+        if operand.role != OperandRole::Activation || operand.layout != OperandLayout::RowMajor {
             self.report.error(
                 from.operand.span(),
-                format!("`{}` packs f32 rows of an activation, `{}` is something else", self.keyword(), operand.name),
+                format!("`{}` packs rows of an activation, `{}` is something else", self.keyword(), operand.name),
             );
         }
         let pair = if side == Side::Rows { 0 } else { 1 };
@@ -142,6 +148,7 @@ impl<'k> Checker<'_, 'k> {
                     StepInput::Packed(format, side) => {
                         (vec![WindowLayout::Tiles(format.clone())], if *side == Side::Rows { 0 } else { 1 })
                     }
+                    StepInput::Rows(side) => (vec![WindowLayout::RowMajor], if *side == Side::Rows { 0 } else { 1 }),
                     StepInput::F16 => {
                         let tiles = vec![WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
                         // The pair index stays where it is in the source.
@@ -253,7 +260,16 @@ impl<'k> Checker<'_, 'k> {
         else {
             return;
         };
-        if run != other_run {
+        let contracted = self.view.kernel.contracted.as_ref();
+        if let Some(contracted) = contracted.filter(|c| *c != run && run == other_run) {
+            self.report.error(
+                weights.span(),
+                format!(
+                    "this multiply sums over axis `{run}`, which is not the one declared `contracted`, `{contracted}`: \
+                     exchange the roles in `axes`, or the extents of the windows"
+                ),
+            );
+        } else if run != other_run {
             self.report.error(
                 weights.span(),
                 format!("`{rows}` is summed over axis `{run}`, `{cols}` over `{other_run}`: the second extent of both is the contraction"),
@@ -295,9 +311,14 @@ impl<'k> Checker<'_, 'k> {
                 }
             }
             if operand.role != OperandRole::Output || operand.element != Element::F32 {
+                let is = if operand.role == OperandRole::Output {
+                    "is not: partial sums are added in f32, declare it `f32 row_major`"
+                } else {
+                    "is read-only"
+                };
                 self.report.error(
                     to.operand.span(),
-                    format!("`{}` writes f32 rows of an output, `{}` is read-only", self.keyword(), operand.name),
+                    format!("`{}` writes f32 rows of an output, `{}` {is}", self.keyword(), operand.name),
                 );
                 return;
             }

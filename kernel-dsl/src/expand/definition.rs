@@ -29,6 +29,13 @@ pub(super) fn applied(kernel: &Kernel) -> Vec<&HvxStep> {
     kernel.steps.iter().map(|s| &**s).filter(|step| kernel.applies(&step.name)).collect()
 }
 
+fn pairs(side: Side) -> TokenStream {
+    match side {
+        Side::Rows => quote!(ir::Pairs::Rows),
+        Side::Cols => quote!(ir::Pairs::Cols),
+    }
+}
+
 pub(super) fn hvx_step(step: &HvxStep) -> TokenStream {
     let (name, source) = (step.name.to_string(), source(step.name.span()));
     let doc = doc_lines(&step.docs);
@@ -36,12 +43,12 @@ pub(super) fn hvx_step(step: &HvxStep) -> TokenStream {
     let input = match &step.input {
         StepInput::F16 => quote!(F16),
         StepInput::Packed(format, side) => {
-            let format = tile_format(format);
-            let pairs = match side {
-                Side::Rows => quote!(Rows),
-                Side::Cols => quote!(Cols),
-            };
-            quote!(Packed(#format, ir::Pairs::#pairs))
+            let (format, pairs) = (tile_format(format), pairs(*side));
+            quote!(Packed(#format, #pairs))
+        }
+        StepInput::Rows(side) => {
+            let pairs = pairs(*side);
+            quote!(Rows(#pairs))
         }
     };
     let (tile, p, q) = (&step.reference.inputs[0], &step.reference.inputs[1], &step.reference.inputs[2]);

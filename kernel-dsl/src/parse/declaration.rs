@@ -1,7 +1,7 @@
 //! Axes, operands, tunables, windows.
 
 use proc_macro2::Ident;
-use syn::{Token, braced, bracketed, parse::ParseStream};
+use syn::{Token, braced, bracketed, ext::IdentExt, parse::ParseStream};
 
 use super::{
     recover::{error_here, skip_item},
@@ -14,19 +14,23 @@ use crate::{
         Axis, AxisRole, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope, TileFormat, Tunable,
         Window, WindowLayout,
     },
+    version::Direction,
 };
 
-const AXIS_ROLES: &[(&str, AxisRole)] = &[("token", AxisRole::Token), ("out", AxisRole::Out), ("in", AxisRole::In)];
-
-/// `axes { m: token, n: out, k: in }`
+/// `axes { m: token, n: out, k: in }`, or `axes { m: token, f: free, r: contracted }` in a kernel for two directions.
 pub(super) fn axes(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn::Result<()> {
     let content;
     braced!(content in input);
     while !content.is_empty() {
         let name: Ident = content.parse()?;
-        let role = content.parse::<Token![:]>().and_then(|_| one_of(&content, "axis role", AXIS_ROLES));
+        let role = content.parse::<Token![:]>().and_then(|_| axis_role(&content, kernel.version.direction, report));
         match role {
-            Ok((role, _)) => kernel.axes.push(Axis { name, role }),
+            Ok((role, contracted)) => {
+                if contracted {
+                    kernel.contracted = Some(name.clone());
+                }
+                kernel.axes.push(Axis { name, role });
+            }
             Err(error) => {
                 report.syntax(error);
                 kernel.unreadable.push(name);
@@ -47,6 +51,41 @@ pub(super) fn axes(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Rep
     Ok(())
 }
 
+/// The role of an axis, and whether it is summed over by declaration.
+fn axis_role(
+    input: ParseStream<'_>,
+    direction: Option<Direction>,
+    report: &mut Report,
+) -> syn::Result<(AxisRole, bool)> {
+    const ONE: &[(&str, AxisRole)] = &[("token", AxisRole::Token), ("out", AxisRole::Out), ("in", AxisRole::In)];
+    let two = |free, contracted| [("token", AxisRole::Token), ("free", free), ("contracted", contracted)];
+    let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+    let elsewhere = match direction {
+        None if ["free", "contracted"].contains(&word.as_str()) => {
+            "`free` and `contracted` are roles in a kernel `for forward, input_grad`: here the axes are `out` and `in`"
+        }
+        Some(_) if ["out", "in"].contains(&word.as_str()) => {
+            "which axis is `out` and which is `in` depends on the direction: in this kernel they are `free` and \
+             `contracted`, and `out` and `in` stand for them where the weight is indexed"
+        }
+        _ => "",
+    };
+    if !elsewhere.is_empty() {
+        report.syntax(error_here(input, elsewhere));
+        input.call(Ident::parse_any)?;
+        // As if forward had been meant, where `out` is free, so that one mistake is one.
+        let free = ["out", "free"].contains(&word.as_str());
+        let out = free == (direction != Some(Direction::InputGrad));
+        return Ok((if out { AxisRole::Out } else { AxisRole::In }, false));
+    }
+    let (role, word) = match direction {
+        None => one_of(input, "axis role", ONE)?,
+        Some(Direction::Forward) => one_of(input, "axis role", &two(AxisRole::Out, AxisRole::In))?,
+        Some(Direction::InputGrad) => one_of(input, "axis role", &two(AxisRole::In, AxisRole::Out))?,
+    };
+    Ok((role, word == "contracted"))
+}
+
 /// `: activation f32 row_major[m, k] in ddr_stream;`
 pub(super) fn operand(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]) -> syn::Result<Operand> {
     const ROLES: &[(&str, OperandRole)] = &[
@@ -60,7 +99,7 @@ pub(super) fn operand(input: ParseStream<'_>, name: Ident, formats: &[TileFormat
     const SCOPES: &[(&str, Scope)] = &[("ddr_resident", Scope::DdrResident), ("ddr_stream", Scope::DdrStream)];
     input.parse::<Token![:]>()?;
     let (role, _) = one_of(input, "operand role", ROLES)?;
-    let mut words = vec![("f32", Err(Element::F32)), ("f16", Err(Element::F16))];
+    let mut words = vec![("f32", Err(Element::F32)), ("f16", Err(Element::F16)), ("bf16", Err(Element::Bf16))];
     words.extend(formats.iter().map(|format| (format.name.as_str(), Ok(format))));
     let (element, layout) = match one_of(input, "element type or layout", &words)?.0 {
         Err(element) => (element, one_of(input, "operand layout", LAYOUTS)?.0),

@@ -72,23 +72,15 @@ pub(super) fn step(
     report: &mut Report,
 ) -> syn::Result<Option<HvxStep>> {
     input.parse::<Token![:]>()?;
-    let mut sources = vec![("f16_tiles", None)];
-    sources.extend(formats.iter().map(|format| (format.name.as_str(), Some(format))));
+    let mut sources = vec![("f16_tiles", Source::Tiles), ("f16_rows", Source::Rows)];
+    sources.extend(formats.iter().map(|format| (format.name.as_str(), Source::Packed(format))));
     let (source, _) = one_of(input, "input of a step", &sources)?;
     input.parse::<Token![->]>().map_err(|_| error_here(input, "expected `-> f16_tiles`: what the step makes"))?;
     one_of(input, "output of a step", &[("f16_tiles", ())])?;
     let step_input = match source {
-        None => StepInput::F16,
-        Some(format) => {
-            let word = any_word(input, "`pairs(rows)` or `pairs(cols)`: which side of the input p counts")?;
-            if word != "pairs" {
-                return Err(syn::Error::new(word.span(), "expected `pairs(rows)` or `pairs(cols)`"));
-            }
-            let argument;
-            parenthesized!(argument in input);
-            let (side, _) = one_of(&argument, "side", &[("rows", Side::Rows), ("cols", Side::Cols)])?;
-            StepInput::Packed(format.clone(), side)
-        }
+        Source::Tiles => StepInput::F16,
+        Source::Rows => StepInput::Rows(pairs(input)?),
+        Source::Packed(format) => StepInput::Packed(format.clone(), pairs(input)?),
     };
     let content;
     let brace = braced!(content in input);
@@ -103,6 +95,25 @@ pub(super) fn step(
             Ok(None)
         }
     }
+}
+
+/// What the word behind the name of a step stands for.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Tiles,
+    Rows,
+    Packed(&'a TileFormat),
+}
+
+/// `pairs(rows)` or `pairs(cols)`
+fn pairs(input: ParseStream<'_>) -> syn::Result<Side> {
+    let word = any_word(input, "`pairs(rows)` or `pairs(cols)`: which side of the input p counts")?;
+    if word != "pairs" {
+        return Err(syn::Error::new(word.span(), "expected `pairs(rows)` or `pairs(cols)`"));
+    }
+    let argument;
+    parenthesized!(argument in input);
+    Ok(one_of(&argument, "side", &[("rows", Side::Rows), ("cols", Side::Cols)])?.0)
 }
 
 fn step_body(

@@ -7,6 +7,7 @@ use super::{
     declaration::pair,
     recover::{error_here, skip_item},
     semicolon,
+    when::{Reading, STRAY_ELSE, when},
     word::{any_word, number, optional},
 };
 use crate::{
@@ -15,23 +16,29 @@ use crate::{
 };
 
 const STEPS: &str = "`load`, `pack_rows`, `pack_cols`, `interleave_pairs`, `scatter_words`, `dequantise`, `apply`, `multiply`, \
-                     `unpack_rows`, `unpack_cols` or `for`";
+                     `unpack_rows`, `unpack_cols`, `for` or `when`";
 
 /// The statements of a block, and whether all of them could be read.
-pub(super) fn statements(input: ParseStream<'_>, report: &mut Report) -> (Vec<Statement>, bool) {
+pub(super) fn statements(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> (Vec<Statement>, bool) {
     let mut statements = Vec::new();
     let mut complete = true;
     while !input.is_empty() {
         let parsed = if input.peek(Token![for]) {
-            walk(input, report).map(|(l, body_complete)| {
+            walk(input, reading, report).map(|(l, body_complete)| {
                 complete &= body_complete;
-                Statement::Loop(l)
+                vec![Statement::Loop(l)]
             })
         } else {
-            step(input).map(Statement::Step)
+            match optional(input, "when") {
+                Ok(Some(keyword)) => branches(input, &keyword, reading, report).map(|(taken, both_complete)| {
+                    complete &= both_complete;
+                    taken
+                }),
+                _ => step(input).map(|step| vec![Statement::Step(step)]),
+            }
         };
         match parsed {
-            Ok(statement) => statements.push(statement),
+            Ok(read) => statements.extend(read),
             Err(error) => {
                 report.syntax(error);
                 complete = false;
@@ -42,8 +49,26 @@ pub(super) fn statements(input: ParseStream<'_>, report: &mut Report) -> (Vec<St
     (statements, complete)
 }
 
+/// `when v79 { … } else { … }`: the statements of the branch that is taken, and whether both could be read.
+fn branches(
+    input: ParseStream<'_>,
+    keyword: &Ident,
+    reading: &mut Reading,
+    report: &mut Report,
+) -> syn::Result<(Vec<Statement>, bool)> {
+    let (mut statements, mut complete) = (Vec::new(), true);
+    when(input, keyword, reading, report, &mut |content, taken, reading, report| {
+        let (read, branch_complete) = self::statements(content, reading, report);
+        complete &= branch_complete;
+        if taken {
+            statements.extend(read);
+        }
+    })?;
+    Ok((statements, complete))
+}
+
 /// `for mo in tiles(m, mc) pipeline(wq) { … }`
-fn walk(input: ParseStream<'_>, report: &mut Report) -> syn::Result<(Loop, bool)> {
+fn walk(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> syn::Result<(Loop, bool)> {
     input.parse::<Token![for]>()?;
     let variable: Ident = input.parse()?;
     input.parse::<Token![in]>()?;
@@ -79,7 +104,7 @@ fn walk(input: ParseStream<'_>, report: &mut Report) -> syn::Result<(Loop, bool)
     }
     let content;
     braced!(content in input);
-    let (body, complete) = statements(&content, report);
+    let (body, complete) = statements(&content, reading, report);
     Ok((Loop { variable, axis, tile, pipeline, body }, complete))
 }
 
@@ -100,6 +125,7 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         "multiply" => multiply(input)?,
         "unpack_rows" => unpack(input, Side::Rows)?,
         "unpack_cols" => unpack(input, Side::Cols)?,
+        "else" => return Err(syn::Error::new(keyword.span(), STRAY_ELSE)),
         other => {
             return Err(syn::Error::new(keyword.span(), format!("unknown step `{other}`: expected {STEPS}")));
         }

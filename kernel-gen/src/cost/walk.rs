@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Counts, Machine, StepCost};
 use crate::{
     Plan, Verified,
-    ir::{AxisId, Element, Loop, OperandId, OperandLayout, Statement, StepKind, TILE, WindowId},
+    ir::{AxisId, Loop, OperandId, OperandLayout, Statement, StepKind, TILE, WindowId},
     verify::Placed,
 };
 
@@ -172,9 +172,9 @@ impl Walk<'_> {
         let machine = &self.machine;
         match *kind {
             StepKind::Load { operand, block, .. } => (self.load(operand, block), 0),
-            StepKind::PackRows { block, .. } | StepKind::PackCols { block, .. } => {
+            StepKind::PackRows { operand, block, .. } | StepKind::PackCols { operand, block, .. } => {
                 let mut counts = self.strips(block);
-                counts.row_bytes_read = self.row_bytes(block);
+                counts.row_bytes_read = self.row_bytes(operand, block);
                 (counts, counts.strip_tiles * machine.pack_packets)
             }
             StepKind::InterleavePairs { from, .. } | StepKind::ScatterWords { from, .. } => {
@@ -197,10 +197,11 @@ impl Walk<'_> {
                 };
                 (counts, 0)
             }
-            StepKind::UnpackRows { block, accumulate, .. } | StepKind::UnpackCols { block, accumulate, .. } => {
+            StepKind::UnpackRows { operand, block, accumulate, .. }
+            | StepKind::UnpackCols { operand, block, accumulate, .. } => {
                 let adds = accumulate && !self.first_sum;
                 let mut counts = self.strips(block);
-                counts.row_bytes_written = self.row_bytes(block);
+                counts.row_bytes_written = self.row_bytes(operand, block);
                 counts.row_bytes_read = if adds { counts.row_bytes_written } else { 0 };
                 let packets = if adds { machine.add_packets } else { machine.unpack_packets };
                 (counts, counts.strip_tiles * packets)
@@ -214,12 +215,7 @@ impl Walk<'_> {
         let tile = u64::from(TILE);
         match operand.layout {
             OperandLayout::RowMajor => {
-                let element = match operand.element {
-                    Element::F32 => 4,
-                    Element::F16 => 2,
-                    // The verifier refuses rows of packed elements.
-                    Element::Packed => 0,
-                };
+                let element = u64::from(operand.element.bytes());
                 Counts { dma_descriptors: 1, dma_bytes: cols * tile * element * rows * tile, ..Counts::default() }
             }
             OperandLayout::Tiles(format) => {
@@ -236,8 +232,9 @@ impl Walk<'_> {
         Counts { strips, strip_tiles: strips * self.tiles(cols), ..Counts::default() }
     }
 
-    fn row_bytes(&self, [rows, cols]: [AxisId; 2]) -> u64 {
-        self.length(rows) * self.length(cols) * 4
+    fn row_bytes(&self, operand: OperandId, [rows, cols]: [AxisId; 2]) -> u64 {
+        let element = self.kernel.kernel().operands[operand.0].element;
+        self.length(rows) * self.length(cols) * u64::from(element.bytes())
     }
 }
 

@@ -9,7 +9,7 @@ mod row_major;
 use crate::ir::{Element, Operand, OperandLayout};
 
 pub use q8_tiles::Q8Tiles;
-pub use row_major::{RowMajorF16, RowMajorF32};
+pub use row_major::{RowMajorBf16, RowMajorF16, RowMajorF32};
 
 /// A matrix as it lies in DDR.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,7 @@ pub struct UnknownLayout {
 impl DdrLayouts {
     /// The layouts of the language.
     pub fn standard() -> DdrLayouts {
-        DdrLayouts(vec![Box::new(RowMajorF32), Box::new(RowMajorF16), Box::new(Q8Tiles)])
+        DdrLayouts(vec![Box::new(RowMajorF32), Box::new(RowMajorF16), Box::new(RowMajorBf16), Box::new(Q8Tiles)])
     }
 
     /// One more, asked before those already there.

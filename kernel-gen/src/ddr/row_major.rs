@@ -1,6 +1,6 @@
 //! Rows one after the other, each starting on a 128-byte boundary.
 
-use half::f16;
+use half::{bf16, f16};
 
 use super::{DdrImage, DdrLayout};
 use crate::ir::{Element, Operand, OperandLayout, TILE, VECTOR_BYTES};
@@ -10,6 +10,9 @@ pub struct RowMajorF32;
 
 /// FP16 rows, zero-padded to 32 rows and 64 columns; values are rounded to nearest even.
 pub struct RowMajorF16;
+
+/// BF16 rows, values rounded to nearest even. The bytes between the end of a row and the next are NaN.
+pub struct RowMajorBf16;
 
 impl DdrLayout for RowMajorF32 {
     fn holds(&self, operand: &Operand) -> bool {
@@ -53,5 +56,28 @@ impl DdrLayout for RowMajorF16 {
         }
         bytes.resize(padded * stride, 0);
         DdrImage { bytes, rows: padded as u32, cols: (stride / 2) as u32, row_stride: stride as u32, effective }
+    }
+}
+
+impl DdrLayout for RowMajorBf16 {
+    fn holds(&self, operand: &Operand) -> bool {
+        operand.layout == OperandLayout::RowMajor && operand.element == Element::Bf16
+    }
+
+    fn image(&self, values: &[f32], rows: usize, cols: usize) -> DdrImage {
+        let stride = (cols * 2).next_multiple_of(VECTOR_BYTES as usize);
+        let mut bytes = Vec::with_capacity(rows * stride);
+        let rounded: Vec<bf16> = values.iter().map(|&x| bf16::from_f32(x)).collect();
+        for row in rounded.chunks(cols) {
+            bytes.extend(row.iter().flat_map(|x| x.to_le_bytes()));
+            bytes.resize(bytes.len().next_multiple_of(stride), 0xff);
+        }
+        DdrImage {
+            bytes,
+            rows: rows as u32,
+            cols: cols as u32,
+            row_stride: stride as u32,
+            effective: rounded.iter().map(|x| x.to_f64()).collect(),
+        }
     }
 }

@@ -22,6 +22,8 @@ pub struct Explanation {
     pub plan: Plan,
     /// Token rows of the request.
     pub rows: Range<u32>,
+    /// What the tile sizes had to satisfy beside fitting VTCM, as written.
+    pub requirements: Vec<String>,
     /// Loops and steps in program order.
     pub lines: Vec<Line>,
     /// Which window is in use in which step.
@@ -42,6 +44,7 @@ pub fn explain(kernel: &Verified, plan: &Plan, rows: Range<u32>) -> Explanation 
     let prediction = predict(&cost, &machine);
     Explanation {
         plan: plan.clone(),
+        requirements: kernel.kernel().requirements.iter().map(|r| format!("{} ({})", r.text, r.source)).collect(),
         lines: lines(kernel, plan, rows.clone()),
         map: VtcmMap::of(kernel, plan),
         rows,

@@ -8,6 +8,12 @@ use crate::cost::Counts;
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.plan)?;
+        for requirement in &self.requirements {
+            writeln!(f, "Requires {requirement}")?;
+        }
+        if !self.requirements.is_empty() {
+            writeln!(f)?;
+        }
         self.schedule(f)?;
         self.vtcm(f)?;
         self.counts(f)?;

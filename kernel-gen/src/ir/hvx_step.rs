@@ -24,16 +24,18 @@ pub enum Pairs {
 pub enum StepInput {
     /// Packed tiles, made into FP16 tiles that pair along one side of them.
     Packed(TileFormat, Pairs),
+    /// 32×32 patches of FP16 rows in VTCM, made into FP16 tiles that pair along one side of them.
+    Rows(Pairs),
     /// FP16 tiles; element (p, q) stays where it is.
     F16,
 }
 
 impl StepInput {
-    /// Bytes of one input tile.
+    /// Bytes of one input tile; of a patch of rows, its 32 rows of 64 bytes without the distance between them.
     pub const fn tile_bytes(&self) -> u32 {
         match self {
             StepInput::Packed(format, _) => format.bytes,
-            StepInput::F16 => TILE_BYTES,
+            StepInput::Rows(_) | StepInput::F16 => TILE_BYTES,
         }
     }
 }
@@ -42,7 +44,8 @@ impl StepInput {
 ///
 /// The body is the inside of `(pf_device *dev, uint8_t *to, const uint8_t *from)`: it reads the input tile at `from`, which
 /// is aligned to a vector and followed by padding up to one, and stores all 16 vectors of the FP16 tile at `to`. Element
-/// (p, q) of that tile lies at byte `(p>>1)*128 + q*4 + (p&1)*2`.
+/// (p, q) of that tile lies at byte `(p>>1)*128 + q*4 + (p&1)*2`. A body that reads rows has a fourth argument, `uint32_t
+/// row_stride`: row r of its patch is 64 bytes at `from + r * row_stride`, aligned to 64.
 #[derive(Debug, Clone)]
 pub struct HvxStep {
     /// Name.
@@ -95,6 +98,11 @@ impl InputTile<'_> {
     /// The FP16 number at byte `at`.
     pub fn half(&self, at: usize) -> f64 {
         f16::from_le_bytes([self.0[at], self.0[at + 1]]).to_f64()
+    }
+
+    /// Element (row, column) of a patch of FP16 rows.
+    pub fn patch(&self, row: usize, column: usize) -> f64 {
+        self.half((row * TILE as usize + column) * 2)
     }
 
     /// Element (p, q) of an FP16 tile.

@@ -7,6 +7,7 @@ mod axis;
 mod hvx_step;
 mod operand;
 mod reference;
+mod requirement;
 mod schedule;
 mod source;
 mod tile_format;
@@ -18,6 +19,7 @@ pub use axis::{Axis, AxisId, AxisRole};
 pub use hvx_step::{HvxStep, HvxStepId, InputTile, Pairs, StepInput, StepReference};
 pub use operand::{Element, Operand, OperandId, OperandLayout, OperandRole, Scope};
 pub use reference::{Reference, ReferenceCase, ReferenceError};
+pub use requirement::{Condition, Quantity, Requirement};
 pub use schedule::{ColumnFactors, Loop, Statement, Step, StepKind};
 pub use source::Source;
 pub use tile_format::TileFormat;
@@ -49,6 +51,8 @@ pub struct Kernel {
     pub tunables: Vec<Tunable>,
     /// VTCM windows, in the order of the ABI's `windows`.
     pub windows: Vec<Window>,
+    /// What tile sizes must satisfy beside fitting VTCM.
+    pub requirements: Vec<Requirement>,
     /// HVX steps the author defines, in any order.
     pub steps: Vec<HvxStep>,
     /// The loops over tiles and their steps.

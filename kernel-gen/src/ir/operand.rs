@@ -13,8 +13,31 @@ pub enum Element {
     F32,
     /// IEEE half precision.
     F16,
+    /// The upper half of an f32.
+    Bf16,
     /// Whatever the tile format packs.
     Packed,
+}
+
+impl Element {
+    /// Bytes of one element; 0 where only whole tiles have a size.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Element::F32 => 4,
+            Element::F16 | Element::Bf16 => 2,
+            Element::Packed => 0,
+        }
+    }
+
+    /// Its name in the language; a packed tile goes by that of its format.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "f32",
+            Element::F16 => "f16",
+            Element::Bf16 => "bf16",
+            Element::Packed => "packed",
+        }
+    }
 }
 
 /// How the elements lie in DDR.

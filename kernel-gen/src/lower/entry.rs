@@ -3,7 +3,7 @@
 use super::{Code, outside_steps};
 use crate::{
     Arch, Verified,
-    ir::{Element, Operand, OperandLayout, StepKind},
+    ir::{Operand, OperandLayout, StepKind},
     verify::Placed,
 };
 
@@ -38,7 +38,9 @@ pub(super) fn emit(code: &mut Code, verified: &Verified, id: u32) {
     for (index, operand) in kernel.operands.iter().enumerate() {
         code.line(format!("const struct pf_operand *{} = &request->operands[{index}];", operand.name));
         let [rows, cols] = operand.axes.map(|a| format!("request->axes[{}]", a.0));
-        refuse(code, &too_small(operand, &rows, &cols), "PF_BAD_REQUEST");
+        let by_dma = |p: &Placed<'_>| matches!(p.step.kind, StepKind::Load { operand, .. } if operand.0 == index);
+        let padded = Placed::all(&kernel.schedule).iter().any(by_dma);
+        refuse(code, &too_small(operand, padded, &rows, &cols), "PF_BAD_REQUEST");
     }
     for (field, used) in [("row_exponents", uses_exponents(verified)), ("row_flags", uses_flags(verified))] {
         if used {
@@ -85,14 +87,14 @@ fn refuse(code: &mut Code, conditions: &[String], status: &str) {
     code.close();
 }
 
-/// True where the operand is smaller than what the loops read or write.
-fn too_small(operand: &Operand, rows: &str, cols: &str) -> Vec<String> {
+/// True where the operand is smaller than what the loops read or write. DMA reads the padding of rows too.
+fn too_small(operand: &Operand, padded: bool, rows: &str, cols: &str) -> Vec<String> {
     let o = &operand.name;
     match (operand.layout, operand.element) {
-        (OperandLayout::RowMajor, Element::F32) => vec![
+        (OperandLayout::RowMajor, element) if !padded => vec![
             format!("{o}->row_stride % VECTOR_BYTES != 0"),
-            format!("{o}->row_stride < (uint64_t){cols} * 4"),
-            format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + (uint64_t){cols} * 4"),
+            format!("{o}->row_stride < (uint64_t){cols} * {}", element.bytes()),
+            format!("{o}->bytes < (uint64_t)({rows} - 1) * {o}->row_stride + (uint64_t){cols} * {}", element.bytes()),
         ],
         (OperandLayout::RowMajor, _) => vec![
             format!("{o}->row_stride % VECTOR_BYTES != 0"),

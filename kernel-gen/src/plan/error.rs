@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Arch;
+use crate::{Arch, ir::Source};
 
 /// What one window takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +72,43 @@ pub enum PlanError {
         value: u32,
         /// The legal values.
         allowed: String,
+    },
+    /// Tile sizes that break a requirement of the kernel.
+    #[error("kernel `{kernel}` on {arch}: {values} break `require {text}` ({position}): {way_out}")]
+    Requirement {
+        /// Kernel.
+        kernel: String,
+        /// Architecture.
+        arch: Arch,
+        /// The requirement as it was written.
+        text: String,
+        /// Where it is written.
+        position: Source,
+        /// What it depends on, with the values.
+        values: String,
+        /// What to do.
+        way_out: String,
+    },
+    /// No choice of tile sizes satisfies the requirements.
+    #[error(
+        "no tile sizes of kernel `{kernel}` on {arch} satisfy its requirements for this shape and fit {vtcm_bytes} B of VTCM, \
+         {tried} were tried: {values} break `require {text}` ({position}); allow other candidates or loosen it"
+    )]
+    Unsatisfied {
+        /// Kernel.
+        kernel: String,
+        /// Architecture.
+        arch: Arch,
+        /// VTCM the plan is for.
+        vtcm_bytes: u32,
+        /// Choices tried.
+        tried: usize,
+        /// The requirement that refused the last of them.
+        text: String,
+        /// Where it is written.
+        position: Source,
+        /// What it depends on, with the values refused last.
+        values: String,
     },
     /// A window beyond the budget.
     #[error("window `{}` of kernel `{kernel}` needs {} B × {} stages; {arch} grants {vtcm_bytes} B of VTCM, {reserved} B of it are reserved and {} B are taken by {}: {advice}",

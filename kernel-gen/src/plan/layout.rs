@@ -1,5 +1,6 @@
 //! The VTCM layout for given tile sizes: windows in declaration order, each at a multiple of 2048 bytes.
 
+use super::requirement::Setting;
 use super::{MAX_EXTENT, Plan, PlanError, PlannedAxis, PlannedTunable, PlannedWindow, RESERVED_BYTES, Share};
 use crate::{
     Arch, Verified,
@@ -47,6 +48,14 @@ pub(super) fn shares(kernel: &Kernel, tunables: &[u32]) -> Vec<Share> {
         .collect()
 }
 
+/// Bytes of all windows for these tile sizes.
+pub(super) fn bytes(kernel: &Kernel, tunables: &[u32]) -> u64 {
+    kernel.windows.iter().fold(0, |sum, window| {
+        let stage = window.stage_bytes(window.extents.map(|t| tunables[t.0])).unwrap_or(u64::MAX);
+        sum.saturating_add(stage.saturating_mul(u64::from(window.stages)))
+    })
+}
+
 /// Bytes of all windows together.
 pub(super) fn total(shares: &[Share]) -> u64 {
     shares.iter().fold(0, |sum, share| sum.saturating_add(share.bytes()))
@@ -91,6 +100,7 @@ pub(super) fn place(
     let kernel = verified.on(arch).kernel();
     check_axes(kernel, axes)?;
     check_tunables(kernel, tunables)?;
+    Setting { kernel, arch, axes, vtcm_bytes }.check(tunables)?;
     check_dma(kernel, axes, tunables)?;
 
     let shares = shares(kernel, tunables);

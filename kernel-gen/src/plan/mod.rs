@@ -3,6 +3,8 @@
 mod error;
 mod layout;
 mod record;
+mod requirement;
+mod search;
 mod solve;
 
 use std::fmt;

@@ -4,11 +4,18 @@
 //!    extents, the architecture and the VTCM alone, never from the token bucket: as few blocks as fit beside
 //!    [`REFERENCE_ROWS`] token rows, then evenly split.
 //! 2. The token tile decides how often every weight is loaded and turned into tiles: as few blocks as fit.
-//! 3. The remaining tiles set the size of a pipeline stage: as large as still fits, up to [`STAGE_TILE`].
+//! 3. The remaining tiles set the size of a pipeline stage: as large as still fits, up to [`STAGE_TILE`](super::search::STAGE_TILE).
 //!
 //! Blocks of one axis are made equal, so that the last one is not a stub.
+//!
+//! A kernel with requirements gets the first tile sizes in this order of preference that satisfy them. The contraction tile
+//! then depends on the token bucket only where a requirement names the token axis.
 
-use super::{Plan, PlanError, layout};
+use super::{
+    Plan, PlanError, layout,
+    requirement::Setting,
+    search::{Search, Target},
+};
 use crate::{
     Arch, Verified,
     ir::{AxisId, Kernel, Tunable},
@@ -19,9 +26,6 @@ use crate::{
 const REFERENCE_ROWS: u32 = 512;
 /// Smallest preferred tile of an axis that is neither token nor contraction.
 const SMALL_TILE: u32 = 64;
-/// Largest one: more only delays the first multiply of a pipeline.
-const STAGE_TILE: u32 = 256;
-
 /// A plan for `axes` (in declaration order; the token axis holds the bucket) within `vtcm_bytes` of VTCM.
 ///
 /// # Errors
@@ -36,7 +40,7 @@ pub fn solve(verified: &Verified, arch: Arch, axes: &[u32], vtcm_bytes: u32) -> 
     let others: Vec<AxisId> =
         (0..axes.len()).map(AxisId).filter(|&a| a != facts.token && a != facts.contraction).collect();
 
-    let fits = |tiles: &[u32]| layout::total(&layout::shares(kernel, tiles)) <= layout::budget(vtcm_bytes);
+    let fits = |tiles: &[u32]| layout::bytes(kernel, tiles) <= layout::budget(vtcm_bytes);
     let smallest: Vec<u32> = kernel.tunables.iter().map(|t| smallest(kernel, t)).collect::<Result<_, _>>()?;
     if !fits(&smallest) {
         let advice = "these are the smallest tiles the kernel allows; allow smaller ones, or use fewer stages";
@@ -52,43 +56,26 @@ pub fn solve(verified: &Verified, arch: Arch, axes: &[u32], vtcm_bytes: u32) -> 
         tiles.clone_from(&smallest);
     }
 
-    // 1. Independent of axes[token].
-    let choose = |tiles: &[u32], index: usize, extent: u32| {
-        largest(&kernel.tunables[index], extent, |value| {
-            let mut trial = tiles.to_vec();
-            trial[index] = value;
-            fits(&trial)
-        })
-    };
-    tiles[token] = choose(&tiles, token, REFERENCE_ROWS).unwrap_or(smallest[token]);
-    let sums = axes[facts.contraction.0];
-    let widest = choose(&tiles, contraction, sums).unwrap_or(smallest[contraction]);
-    tiles[contraction] = balanced(&kernel.tunables[contraction], sums, widest);
-
-    // 2.
-    let rows = axes[facts.token.0];
-    let widest = choose(&tiles, token, rows).unwrap_or(smallest[token]);
-    tiles[token] = balanced(&kernel.tunables[token], rows, widest);
-
-    // 3.
-    for &axis in &others {
-        let index = slot(axis);
-        let extent = axes[axis.0];
-        let bound = extent.min(STAGE_TILE);
+    // The contraction, independent of axes[token]: beside the reference rows if requirements allow it.
+    let room = largest(&kernel.tunables[token], REFERENCE_ROWS, |value| {
         let mut trial = tiles.clone();
-        let mut best = tiles[index];
-        let mut next = Some(best);
-        while let Some(value) = next {
-            trial[index] = value;
-            if !fits(&trial) {
-                break;
-            }
-            best = value;
-            next = if value >= bound { None } else { kernel.tunables[index].at_least(value + 1) };
+        trial[token] = value;
+        fits(&trial)
+    });
+    let order: Vec<(usize, u32, Target)> = [(contraction, axes[facts.contraction.0], Target::FewBlocks)]
+        .into_iter()
+        .chain([(token, axes[facts.token.0], Target::FewBlocks)])
+        .chain(others.iter().map(|&axis| (slot(axis), axes[axis.0], Target::Stage)))
+        .collect();
+    let setting = Setting { kernel, arch, axes, vtcm_bytes };
+    let mut search = Search::new(setting, &fits, &order);
+    for room in room.into_iter().chain([smallest[token]]) {
+        tiles[token] = room;
+        if let Some(found) = search.from(&tiles, smallest[token]) {
+            return Plan::with_tunables(verified, arch, axes, vtcm_bytes, &found);
         }
-        tiles[index] = balanced(&kernel.tunables[index], extent, best);
     }
-    Plan::with_tunables(verified, arch, axes, vtcm_bytes, &tiles)
+    Err(search.refusal(&smallest))
 }
 
 fn smallest(kernel: &Kernel, tunable: &Tunable) -> Result<u32, PlanError> {
@@ -107,23 +94,16 @@ fn cover(tunable: &Tunable, extent: u32) -> u32 {
 
 /// The largest legal value that fits, up to the one that covers `extent`. What fits stays fitting when it shrinks, so the
 /// bound can be halved towards.
-fn largest(tunable: &Tunable, extent: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
+pub(super) fn largest(tunable: &Tunable, extent: u32, mut fits: impl FnMut(u32) -> bool) -> Option<u32> {
     let mut low = tunable.smallest().filter(|&value| fits(value))?;
     let mut high = cover(tunable, extent).max(low);
     while low < high {
         let middle = high - (high - low) / 2;
-        if tunable.at_most(middle).is_some_and(&fits) {
+        if tunable.at_most(middle).is_some_and(&mut fits) {
             low = middle;
         } else {
             high = middle - 1;
         }
     }
     tunable.at_most(low)
-}
-
-/// The smallest tile that needs no more blocks of `extent` than `tile`.
-fn balanced(tunable: &Tunable, extent: u32, tile: u32) -> u32 {
-    let blocks = extent.div_ceil(tile);
-    let even = tunable.at_least(extent.div_ceil(blocks)).unwrap_or(tile);
-    even.min(tile)
 }

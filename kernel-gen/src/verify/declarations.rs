@@ -9,7 +9,7 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
     for window in &view.kernel.windows {
         let packed = matches!(window.layout, WindowLayout::Tiles(_));
-        let fits = packed == (window.element == Element::Packed) && window.element != Element::F32;
+        let fits = window.element == if packed { Element::Packed } else { Element::F16 };
         if let WindowLayout::Tiles(format) = window.layout {
             tile_format(&window.name, format, window.source, found);
         }
@@ -55,7 +55,7 @@ fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
             Rule::Layout,
             operand.source,
             format!("operand `{}` cannot hold {:?} in this layout", operand.name, operand.element),
-            "packed tiles are their own element type; row_major takes f32 or f16, a vector f32",
+            "packed tiles are their own element type; row_major takes f32, f16 or bf16, a vector f32",
         ));
     }
     if (operand.axes[0] == operand.axes[1]) != vector {

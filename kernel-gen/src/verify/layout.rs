@@ -125,8 +125,12 @@ impl Step<'_, '_> {
             (OperandLayout::RowMajor | OperandLayout::Vector, _) => {
                 self.error(
                     Rule::Layout,
-                    format!("`load` cannot bring f32 rows of `{}` into VTCM", source.name),
-                    "f32 rows are converted on their way in, by `pack_rows` or `pack_cols`; a vector is taken by an unpack".into(),
+                    format!("`load` cannot bring {} rows of `{}` into VTCM", source.element.name(), source.name),
+                    match source.role {
+                        OperandRole::Weight => "a weight is f16 rows or packed tiles".into(),
+                        OperandRole::Column => "a vector is taken by an unpack".into(),
+                        _ => "token rows are converted on their way in, by `pack_rows` or `pack_cols`".into(),
+                    },
                 );
                 return;
             }
@@ -138,10 +142,10 @@ impl Step<'_, '_> {
 
     fn pack(&mut self, window: WindowId, operand: OperandId, block: [AxisId; 2], pair: AxisId) {
         let source = &self.view.kernel.operands[operand.0];
-        if source.role != OperandRole::Activation || source.element != Element::F32 {
+        if source.role != OperandRole::Activation || source.layout != OperandLayout::RowMajor {
             self.error(
                 Rule::Role,
-                format!("`{}` takes f32 rows of an activation, `{}` is something else", self.keyword(), source.name),
+                format!("`{}` takes rows of an activation, `{}` is something else", self.keyword(), source.name),
                 "load weights; pack x or dy".into(),
             );
         }
@@ -177,6 +181,9 @@ impl Step<'_, '_> {
         match self.view.kernel.steps[step.0].input {
             StepInput::Packed(format, pairs) => {
                 self.convert(to, from, WindowLayout::Tiles(format), if pairs == Pairs::Rows { 0 } else { 1 });
+            }
+            StepInput::Rows(pairs) => {
+                self.convert(to, from, WindowLayout::RowMajor, if pairs == Pairs::Rows { 0 } else { 1 });
             }
             StepInput::F16 => {
                 let tiles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
@@ -286,7 +293,11 @@ impl Step<'_, '_> {
             self.error(
                 Rule::Role,
                 format!("`{}` writes f32 rows of an output, `{}` is something else", self.keyword(), target.name),
-                "frozen weights and inputs are read-only".into(),
+                if target.role == OperandRole::Output {
+                    "partial sums are added in f32: declare the output `f32 row_major`".into()
+                } else {
+                    "frozen weights and inputs are read-only".into()
+                },
             );
         }
         if !self.layout(window, &[WindowLayout::OutputTiles], "reads") {

@@ -2,7 +2,7 @@
 
 use super::{Diagnostic, Rule};
 use crate::{
-    ir::{HvxStepId, Kernel, Source, Statement, Step, StepKind},
+    ir::{HvxStepId, Kernel, Quantity, Source, Statement, Step, StepKind},
     plan::{MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS},
 };
 
@@ -43,6 +43,15 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
                 format!("window `{}` has {} stages", window.name, window.stages),
                 format!("take 1 to {MAX_STAGES} stages; 2 hide a load behind the work on the block before"),
             ));
+        }
+    }
+    for requirement in &kernel.requirements {
+        for quantity in &requirement.uses {
+            match quantity {
+                Quantity::Tunable(t) => index(found, requirement.source, "tunable", t.0, kernel.tunables.len()),
+                Quantity::Axis(a) => index(found, requirement.source, "axis", a.0, kernel.axes.len()),
+                Quantity::VtcmBytes => {}
+            }
         }
     }
     statements(kernel, &kernel.schedule, 0, found);

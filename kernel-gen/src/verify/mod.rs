@@ -13,6 +13,7 @@ mod limits;
 mod names;
 mod pipeline;
 mod placed;
+mod requirements;
 mod scale;
 mod split;
 mod steps;
@@ -112,6 +113,9 @@ fn proof(
     variants: Vec<(Arch, Verified)>,
     mut found: Vec<Diagnostic>,
 ) -> Result<Verified, Vec<Diagnostic>> {
+    for arch in Arch::ALL {
+        requirements::check(kernel.on(arch), arch, &mut found);
+    }
     found.sort_by_key(|d| (d.source.line, d.source.column));
     match facts {
         Some(facts) if found.is_empty() => Ok(Verified { kernel: kernel.clone(), facts, variants, defect: None }),

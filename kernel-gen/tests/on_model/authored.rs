@@ -39,6 +39,53 @@ kernel! {
         reference |tile, p, q| tile.element(p, q).abs()
     }
 
+    /// Rows to tiles, two rows interleaved, without their signs.
+    step absolute_rows: f16_rows -> f16_tiles pairs(rows) {
+        body r"
+            pf_vec magnitude = pf_vsplat_word(0x7FFF7FFFu);
+            for (uint32_t row = 0; row < 32; row += 2) {
+                pf_vec even = pf_vload_half(dev, from + row * row_stride);
+                pf_vec odd = pf_vload_half(dev, from + (row + 1u) * row_stride);
+                pf_vstore(dev, to + row * 64u, pf_vand(pf_vshuff(odd, even, -2).lo, magnitude));
+            }
+        ";
+        reference |tile, p, q| tile.patch(p, q).abs()
+    }
+
+    /// dX = dY · |W|, W row-major FP16.
+    kernel input_grad_f16_absolute {
+        axes { m: token, n: out, k: in }
+
+        operand dy: activation f32 row_major[m, n] in ddr_stream;
+        operand w: weight f16 row_major[n, k] in ddr_resident;
+        operand dx: output f32 row_major[m, k] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=8192;
+        tunable kc in 32..=256;
+
+        window dya: activation_tiles f16[mc, nc];
+        window wr: row_major f16[nc, kc] stages 2;
+        window wb: weight_tiles f16[kc, nc];
+        window dxc: output_tiles f16[mc, kc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for no in tiles(n, nc) {
+                    pack_rows dya <- dy[mo, no] scale(row);
+                    for ko in tiles(k, kc) pipeline(wr) {
+                        load wr <- w[no, ko];
+                        apply absolute_rows wb <- wr split(n);
+                        multiply dxc <- dya * wb;
+                        unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.n()).map(|n| c.dy(i, n) * c.w(n, j).abs()).sum()
+    }
+
     /// Y = |X| · Wᵀ, W in E5M2 tiles.
     kernel forward_e5m2_absolute {
         axes { m: token, n: out, k: in }
@@ -178,6 +225,185 @@ kernel! {
     }
 }
 
+kernel! {
+    /// Y = X · Wᵀ from Q8_0 tiles: on V79 one block of W in flight, on V81 weights outermost.
+    kernel forward_q8_by_arch {
+        axes { m: token, n: out, k: in }
+
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=256;
+        tunable kc in 32..=8192;
+
+        window xa: activation_tiles f16[mc, kc];
+        when v79 {
+            window wq: q8_0_tiles[nc, kc] stages 2;
+        } else {
+            window wq: q8_0_tiles[nc, kc];
+        }
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+
+        schedule {
+            when v79 {
+                for mo in tiles(m, mc) {
+                    for ko in tiles(k, kc) {
+                        pack_rows xa <- x[mo, ko] scale(row);
+                        for no in tiles(n, nc) pipeline(wq) {
+                            load wq <- w[no, ko];
+                            dequantise wb <- wq;
+                            multiply yc <- xa * wb;
+                            unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                        }
+                    }
+                }
+            } else {
+                for no in tiles(n, nc) {
+                    for ko in tiles(k, kc) {
+                        load wq <- w[no, ko];
+                        dequantise wb <- wq;
+                        for mo in tiles(m, mc) {
+                            pack_rows xa <- x[mo, ko] scale(row);
+                            multiply yc <- xa * wb;
+                            unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                        }
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+
+    /// Y = X · Wᵀ, X in BF16.
+    kernel forward_bf16 {
+        axes { m: token, n: out, k: in }
+
+        operand x: activation bf16 row_major[m, k] in ddr_stream;
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=256;
+        tunable kc in 32..=8192;
+
+        window xt: activation_tiles f16[mc, kc];
+        window wq: q8_0_tiles[nc, kc] stages 2;
+        window wt: weight_tiles f16[nc, kc];
+        window yt: output_tiles f16[mc, nc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xt <- x[mo, ko] scale(row);
+                    for no in tiles(n, nc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        dequantise wt <- wq;
+                        multiply yt <- xt * wt;
+                        unpack_rows y[mo, no] += yt unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+
+    /// dX = dY · W by operand swap, dY in FP16 on V79 and in BF16 on V81.
+    kernel input_grad_halves {
+        axes { m: token, n: out, k: in }
+
+        when v79 {
+            operand dy: activation f16 row_major[m, n] in ddr_stream;
+        } else {
+            operand dy: activation bf16 row_major[m, n] in ddr_stream;
+        }
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand dx: output f32 row_major[m, k] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable nc in 32..=8192;
+        tunable kc in 32..=256;
+
+        window dyb: weight_tiles f16[mc, nc];
+        window wq: q8_0_tiles[nc, kc] stages 2;
+        window wa: activation_tiles f16[kc, nc];
+        window dxc: output_tiles f16[kc, mc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for no in tiles(n, nc) {
+                    pack_cols dyb <- dy[mo, no] scale(row);
+                    for ko in tiles(k, kc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        dequantise wa <- wq;
+                        multiply dxc <- swap(dyb, wa);
+                        unpack_cols dx[mo, ko] += dxc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.n()).map(|n| c.dy(i, n) * c.w(n, j)).sum()
+    }
+
+    /// Token rows times W in row-major FP16, in both directions: contraction along the row of W, or over its rows.
+    kernel f16_pair for forward, input_grad {
+        axes { m: token, f: free, r: contracted }
+
+        operand x: activation f32 row_major[m, r] in ddr_stream;
+        operand w: weight f16 row_major[out, in] in ddr_resident;
+        operand y: output f32 row_major[m, f] in ddr_stream;
+
+        tunable mc in 32..=512;
+        tunable fc in 32..=256;
+        tunable rc in 32..=8192;
+
+        window xa: activation_tiles f16[mc, rc];
+        window wr: row_major f16[out, in] stages 2;
+        window wb: weight_tiles f16[fc, rc];
+        window yc: output_tiles f16[mc, fc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ro in tiles(r, rc) {
+                    pack_rows xa <- x[mo, ro] scale(row);
+                    for fo in tiles(f, fc) pipeline(wr) {
+                        load wr <- w[out, in];
+                        when forward {
+                            scatter_words wb <- wr split(out);
+                        } else {
+                            interleave_pairs wb <- wr split(out);
+                        }
+                        multiply yc <- xa * wb;
+                        unpack_rows y[mo, fo] += yc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        when forward {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(j, r)).sum()
+        } else {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(r, j)).sum()
+        }
+    }
+}
+
 pub fn all() -> Vec<Kernel> {
-    vec![forward_e5m2_absolute(), input_grad_e5m2(), forward_f16_swapped(), forward_q8_weights_outside()]
+    vec![
+        forward_e5m2_absolute(),
+        input_grad_f16_absolute(),
+        input_grad_e5m2(),
+        forward_f16_swapped(),
+        forward_q8_weights_outside(),
+        forward_q8_by_arch(),
+        forward_bf16(),
+        input_grad_halves(),
+        forward_f16_pair(),
+        input_grad_f16_pair(),
+    ]
 }

@@ -66,7 +66,7 @@ impl Problem {
 
     fn run(&self, model: &Model, kernel: &Kernel, plan: &Plan, rows: std::ops::Range<u32>) -> Outcome {
         let Problem { axes, input, weight, columns, exponents, .. } = self;
-        model.run(kernel, &Case { plan, axes: *axes, rows, input, weight, columns, exponents })
+        model.run(kernel.on(plan.arch), &Case { plan, axes: *axes, rows, input, weight, columns, exponents })
     }
 }
 

@@ -163,6 +163,14 @@ fn place(operand: &Operand, rows: usize, cols: usize, values: &[f32]) -> Placed 
             }
             Placed { bytes, rows, cols, row_stride }
         }
+        (OperandLayout::RowMajor, Element::Bf16) => {
+            let row_stride = (cols * 2).next_multiple_of(128);
+            for i in 0..rows {
+                bytes.extend((0..cols).map(|j| (value(i, j).to_bits() >> 16) as u16).flat_map(u16::to_le_bytes));
+                bytes.resize((i + 1) * row_stride, 0xff);
+            }
+            Placed { bytes, rows, cols, row_stride }
+        }
         (OperandLayout::RowMajor | OperandLayout::Vector, _) => {
             let (rows, cols) = (rows.next_multiple_of(32), cols.next_multiple_of(64));
             for i in 0..rows {

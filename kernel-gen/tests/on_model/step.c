@@ -7,7 +7,12 @@ static const struct pf_kernel pf_kernels[] = {{0, "none", NULL}};
 
 #include <stdio.h>
 
-enum { FROM_ROOM = (INPUT_BYTES + PF_TILE_BYTES - 1) / PF_TILE_BYTES * PF_TILE_BYTES };
+#if defined(ROW_STRIDE)
+enum { FROM_BYTES = 32 * ROW_STRIDE };
+#else
+enum { FROM_BYTES = INPUT_BYTES };
+#endif
+enum { FROM_ROOM = (FROM_BYTES + PF_TILE_BYTES - 1) / PF_TILE_BYTES * PF_TILE_BYTES };
 
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
@@ -31,9 +36,20 @@ int main(void)
 #if defined(PF_MODEL_CHECKED)
         memset(dev->shadow, PF_NEVER_WRITTEN, FROM_ROOM + PF_TILE_BYTES);
 #endif
-        pf_dma_wait(dev, pf_dma_rows(dev, from, INPUT_BYTES, tile, INPUT_BYTES, INPUT_BYTES, 1));
         pf_begin_tiles(dev, to, PF_TILE_BYTES, 1);
+#if defined(ROW_STRIDE)
+        /* Every other patch is the second tile of its rows. */
+        static uint8_t rows[32][128];
+        static uint32_t second;
+        for (uint32_t row = 0; row < 32; row++)
+            memcpy(rows[row] + 64 * second, tile + 64 * row, 64);
+        pf_dma_wait(dev, pf_dma_rows(dev, from, ROW_STRIDE, rows[0], 128, 128, 32));
+        STEP(dev, to, from + 64 * second, ROW_STRIDE);
+        second ^= 1;
+#else
+        pf_dma_wait(dev, pf_dma_rows(dev, from, INPUT_BYTES, tile, INPUT_BYTES, INPUT_BYTES, 1));
         STEP(dev, to, from);
+#endif
         pf_check_read(dev, to, PF_TILE_BYTES, 0);
         if (fwrite(to, 1, PF_TILE_BYTES, stdout) != PF_TILE_BYTES)
             return 2;

@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command};
 
 use kernel_gen::{
     device_dir, emit_step_c,
-    ir::{HvxStep, TILE_BYTES},
+    ir::{HvxStep, StepInput, TILE_BYTES},
 };
 
 use crate::authored;
@@ -38,6 +38,9 @@ fn run(step: &HvxStep, checked: bool, input: &[u8], name: &str) -> Result<Vec<u8
     let mut gcc = Command::new("gcc");
     gcc.args(["-std=c11", "-O1", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"]);
     gcc.arg(if checked { "-DPF_MODEL_CHECKED" } else { "-DPF_MODEL_FAST" });
+    if matches!(step.input, StepInput::Rows(_)) {
+        gcc.arg("-DROW_STRIDE=384");
+    }
     gcc.arg(format!("-DSTEP={}_tile", step.name)).arg(format!("-DINPUT_BYTES={}", step.input.tile_bytes()));
     gcc.arg("-DPF_VARIANT=under_test").arg("-I").arg(device_dir()).arg("-I").arg(&folder);
     gcc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/on_model/step.c")).arg("-lm");
@@ -60,7 +63,7 @@ fn same(got: &[u8], want: &[u8]) -> bool {
 #[test]
 fn bodies_compute_their_references() {
     let steps = steps();
-    assert_eq!(steps.len(), 2);
+    assert_eq!(steps.len(), 3);
     for step in steps {
         let input = tiles(&step);
         let want = expected(&step, &input);
@@ -88,4 +91,14 @@ fn wrong_bodies_are_found() {
     assert!(long.contains("never-written"), "{long}");
     let unaligned = run(&altered("from + i", "from + 64 + i"), true, &input, "unaligned").unwrap_err();
     assert!(unaligned.contains("aligned to 128"), "{unaligned}");
+
+    let rows = steps().into_iter().find(|s| s.name == "absolute_rows").unwrap();
+    let input = tiles(&rows);
+    let altered = |from: &str, to: &str| HvxStep { body: rows.body.replace(from, to), ..rows.clone() };
+    let exchanged = run(&altered("odd, even", "even, odd"), true, &input, "exchanged").unwrap();
+    assert!(!same(&exchanged, &expected(&rows, &input)));
+    let short = run(&altered("row < 32", "row < 30"), true, &input, "short").unwrap_err();
+    assert!(short.contains("never-written") && short.contains("absolute_rows_tile"), "{short}");
+    let unaligned = run(&altered("dev, from + row", "dev, from + 2 + row"), true, &input, "unaligned").unwrap_err();
+    assert!(unaligned.contains("aligned to 64"), "{unaligned}");
 }

@@ -31,7 +31,8 @@ pub(super) fn simpler(kernel: &Verified, trial: &Trial) -> Vec<Trial> {
             try_case(&|t| t.extents[axis] = smaller.min(extent));
         }
     }
-    let smallest: Vec<Option<u32>> = kernel.on(trial.arch()).kernel().tunables.iter().map(|tunable| tunable.smallest()).collect();
+    let smallest: Vec<Option<u32>> =
+        kernel.on(trial.arch()).kernel().tunables.iter().map(|tunable| tunable.smallest()).collect();
     if let Some(all) = smallest.iter().copied().collect::<Option<Vec<u32>>>() {
         if matches!(trial.tiles, Tiles::Planned { .. }) {
             try_case(&|t| t.tiles = Tiles::Given(all.clone()));

@@ -17,7 +17,7 @@ pub enum Tiles {
         /// Bytes.
         vtcm_bytes: u32,
     },
-    /// These, in declaration order; reduced where they do not fit VTCM.
+    /// These, in declaration order; reduced where they do not fit VTCM or break a requirement.
     Given(Vec<u32>),
 }
 

@@ -32,7 +32,7 @@ pub(super) fn plan(kernel: &Verified, trial: &Trial) -> Result<Plan, Box<PlanErr
     };
     loop {
         match Plan::with_tunables(kernel, trial.arch(), &axes, VTCM_BYTES, &tiles) {
-            Err(PlanError::Capacity { .. }) => {}
+            Err(PlanError::Capacity { .. } | PlanError::Requirement { .. }) => {}
             other => return Ok(other?),
         }
         if !reduce(kernel, &mut tiles) {

@@ -1,5 +1,6 @@
 //! The cross-check on the library kernels, and on kernels that are wrong.
 
+mod conditional;
 mod saved_cases;
 mod silent_bugs;
 

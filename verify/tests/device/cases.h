@@ -7,6 +7,10 @@ enum { KERNEL_PRIMITIVE = 1, KERNEL_RULE = 2 };
 enum primitive {
     PACK_ROWS,
     PACK_COLS,
+    PACK_ROWS_F16,
+    PACK_COLS_F16,
+    PACK_ROWS_BF16,
+    PACK_COLS_BF16,
     INTERLEAVE_PAIRS,
     SCATTER_WORDS,
     DEQUANTISE_Q8,
@@ -41,6 +45,7 @@ enum primitive {
     X(return_before_scatter_release, "on their way")                                                                    \
     X(unaligned_tile, "2048")                                                                                           \
     X(unaligned_row, "128")                                                                                             \
+    X(unaligned_half_row, "multiple of 32 columns")                                                                     \
     X(reserved_corner, "reserved end")                                                                                  \
     X(outside_vtcm, "outside VTCM")                                                                                     \
     X(no_such_window, "no such window")                                                                                 \

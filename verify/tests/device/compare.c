@@ -120,10 +120,22 @@ static uint16_t expected(enum primitive which, uint32_t t, uint32_t r, uint32_t 
                          uint32_t cols)
 {
     uint16_t half;
-    if (which <= PACK_COLS) {
+    if (which <= PACK_COLS_BF16) {
         double value = 0;
-        if (r < rows && t * 32 + c < cols)
-            value = ldexp(((float *)in)[r * (stride / 4) + t * 32 + c], exponents[r]);
+        uint32_t column = t * 32 + c;
+        if (r < rows && column < cols) {
+            const uint8_t *row = in + r * stride;
+            if (which == PACK_ROWS_BF16)
+                row += 64;
+            float element = ((const float *)row)[which <= PACK_COLS ? column : 0];
+            if (which > PACK_COLS)
+                memcpy(&half, row + 2 * column, sizeof half);
+            if (which == PACK_ROWS_F16 || which == PACK_COLS_F16)
+                element = pf_float_from_half_software(half);
+            if (which >= PACK_ROWS_BF16)
+                element = pf_float((uint32_t)half << 16);
+            value = ldexp(element, exponents[r]);
+        }
         return pf_half_from_float_software((float)value);
     }
     if (which != DEQUANTISE_Q8 && which != DEQUANTISE_Q4) {
@@ -147,7 +159,7 @@ static int is_nan(uint16_t half) { return (half & 0x7FFF) > 0x7C00; }
 /* r is the source row, c its column: weight-role tiles have them exchanged. */
 static void check_layout(enum primitive which, uint32_t stride, uint32_t rows, uint32_t cols)
 {
-    int exchanged = which == PACK_COLS || which == SCATTER_WORDS || which == DEQUANTISE_Q8
+    int exchanged = which == PACK_COLS || which == PACK_COLS_F16 || which == PACK_COLS_BF16 || which == SCATTER_WORDS || which == DEQUANTISE_Q8
                     || which == DEQUANTISE_Q4;
     for (uint32_t t = 0; t < (cols + 31) / 32; t++)
         for (uint32_t r = 0; r < 32; r++)
@@ -201,7 +213,7 @@ static void compare_run(pf_device *const devices[COUNT], uint32_t run, uint32_t 
     prepare(KERNEL_PRIMITIVE, rows, which, cols, stride, 64);
     fill(which, kind);
     uint32_t row_bytes = (cols + 31) / 32 * 128;
-    uint32_t in_stride = which <= PACK_COLS ? row_bytes + 128 * (draw() % 3) : which <= SCATTER_WORDS ? 4096 : TILE;
+    uint32_t in_stride = which <= PACK_COLS_BF16 ? row_bytes + 128 * (draw() % 3) : which <= SCATTER_WORDS ? 4096 : TILE;
     set_operand(0, in, ARENA, in_stride);
     /* One of the two factors may be missing. */
     int factors = which >= UNPACK_ROWS_AFFINE && which <= ADD_COLS_AFFINE ? 1 + (int)(draw() % 3) : 0;

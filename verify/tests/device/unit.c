@@ -88,6 +88,18 @@ static void run_primitive(pf_device *dev, const struct pf_plan *plan, const stru
     case PACK_COLS:
         pf_pack_cols(dev, tile, stride, (const float *)in, in_stride, rows, cols, exponents);
         break;
+    case PACK_ROWS_F16:
+        pf_pack_rows_f16(dev, tile, stride, (const uint16_t *)in, in_stride, rows, cols, exponents);
+        break;
+    case PACK_COLS_F16:
+        pf_pack_cols_f16(dev, tile, stride, (const uint16_t *)in, in_stride, rows, cols, exponents);
+        break;
+    case PACK_ROWS_BF16: /* from the middle of a vector on */
+        pf_pack_rows_bf16(dev, tile, stride, (const uint16_t *)in + 32, in_stride, rows, cols, exponents);
+        break;
+    case PACK_COLS_BF16:
+        pf_pack_cols_bf16(dev, tile, stride, (const uint16_t *)in, in_stride, rows, cols, exponents);
+        break;
     case INTERLEAVE_PAIRS:
         fetch(dev, source, SOURCE_STRIDE, in, in_stride, tiles * 64, PF_TILE);
         pf_interleave_pairs(dev, tile, stride, source, SOURCE_STRIDE, tiles);
@@ -190,6 +202,7 @@ static void break_rule(pf_device *dev, const struct pf_plan *plan, const struct 
         break;
     case RULE_unaligned_tile: pf_pack_rows(dev, good + 128, 2048, x, 4096, 32, 32, NULL); break;
     case RULE_unaligned_row: pf_pack_rows(dev, good, 2048, x + 1, 4096, 32, 32, NULL); break;
+    case RULE_unaligned_half_row: pf_pack_rows_bf16(dev, good, 2048, (const uint16_t *)x + 8, 4096, 32, 32, NULL); break;
     case RULE_reserved_corner: pf_pack_rows(dev, end - 2048, 2048, x, 4096, 32, 32, NULL); break;
     case RULE_outside_vtcm: pf_pack_rows(dev, end, 2048, x, 4096, 32, 32, NULL); break;
     case RULE_no_such_window: pf_window(dev, plan, 2, 0); break;

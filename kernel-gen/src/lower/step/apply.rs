@@ -1,8 +1,8 @@
 //! An author's HVX step: its body as a function of one tile, and the loops around it.
 
-use super::Body;
+use super::{Body, row_bytes};
 use crate::{
-    ir::{HvxStep, HvxStepId, Kernel, WindowId},
+    ir::{HvxStep, HvxStepId, Kernel, StepInput, WindowId},
     lower::Code,
 };
 
@@ -18,7 +18,8 @@ pub(in crate::lower) fn emit_body(code: &mut Code, function: &str, step: &HvxSte
         code.line(format!(" * {}", line.replace("*/", "* /")).trim_end());
     }
     code.line(" */");
-    code.open(format!("static void {function}(pf_device *dev, uint8_t *to, const uint8_t *from)"));
+    let stride = if matches!(step.input, StepInput::Rows(_)) { ", uint32_t row_stride" } else { "" };
+    code.open(format!("static void {function}(pf_device *dev, uint8_t *to, const uint8_t *from{stride})"));
     code.verbatim(&step.body);
     code.close();
 }
@@ -41,10 +42,19 @@ impl Body<'_> {
             self.tile_local(to_axes[1]);
         }
         let [strip, tile] = self.strides(to, rows);
-        let [from_strip, from_tile] = self.strides(from, rows);
         let defect = self.defective_stride(from);
-        self.code.line(format!("const uint32_t from_tile_stride = {from_tile}{defect};"));
-        self.code.line(format!("const uint32_t from_strip_stride = {from_strip};"));
+        let row_stride = if let StepInput::Rows(_) = self.kernel().steps[step.0].input {
+            let cols_tile = self.tile(cols);
+            self.code.line(format!("const uint32_t row_bytes = {}{defect};", row_bytes(&cols_tile)));
+            self.code.line("const uint32_t from_tile_stride = TILE_EDGE * 2;");
+            self.code.line("const uint32_t from_strip_stride = TILE_EDGE * row_bytes;");
+            ", row_bytes"
+        } else {
+            let [from_strip, from_tile] = self.strides(from, rows);
+            self.code.line(format!("const uint32_t from_tile_stride = {from_tile}{defect};"));
+            self.code.line(format!("const uint32_t from_strip_stride = {from_strip};"));
+            ""
+        };
         self.code.line(format!("const uint32_t strip_stride = {strip};"));
         self.code.line(format!("const uint32_t tile_stride = {tile};"));
         self.window_local("from", from, true);
@@ -55,7 +65,7 @@ impl Body<'_> {
         self.code.line("pf_begin_tiles(dev, to + strip * strip_stride, tile_stride, tiles);");
         self.code.open("for (uint32_t tile = 0; tile < tiles; ++tile)");
         self.code.line(format!(
-            "{function}(dev, to + strip * strip_stride + tile * tile_stride, from + strip * from_strip_stride + tile * from_tile_stride);"
+            "{function}(dev, to + strip * strip_stride + tile * tile_stride, from + strip * from_strip_stride + tile * from_tile_stride{row_stride});"
         ));
         self.code.close();
         self.code.close();

@@ -1,7 +1,7 @@
 //! DMA of a block of an operand.
 
 use super::{Body, row_bytes};
-use crate::ir::{AxisId, Element, OperandId, OperandLayout, TileFormat, WindowId};
+use crate::ir::{AxisId, OperandId, OperandLayout, TileFormat, WindowId};
 
 impl Body<'_> {
     pub(super) fn load(&mut self, window: WindowId, operand: OperandId, block: [AxisId; 2]) {
@@ -12,7 +12,7 @@ impl Body<'_> {
         self.window_local("to", window, false);
         match self.kernel().operands[operand.0].layout {
             OperandLayout::RowMajor | OperandLayout::Vector => {
-                let size = element_bytes(self.kernel().operands[operand.0].element);
+                let size = self.kernel().operands[operand.0].element.bytes();
                 self.code.line(format!("const uint32_t row_bytes = {};", row_bytes(&cols_tile)));
                 self.code.line(format!(
                     "const uint8_t *from = in_ddr({source}, (uint64_t)at->{rows} * {source}->row_stride + (uint64_t)at->{cols} * {size});"
@@ -37,13 +37,5 @@ impl Body<'_> {
                 self.code.line("return ticket;");
             }
         }
-    }
-}
-
-const fn element_bytes(element: Element) -> u32 {
-    match element {
-        Element::F32 => 4,
-        Element::F16 => 2,
-        Element::Packed => 1,
     }
 }

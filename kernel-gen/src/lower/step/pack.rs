@@ -1,7 +1,7 @@
 //! HVX steps that make HMX tiles.
 
 use super::{Body, row_bytes};
-use crate::ir::{AxisId, OperandId, WindowId};
+use crate::ir::{AxisId, Element, OperandId, WindowId};
 
 impl Body<'_> {
     pub(super) fn pack(
@@ -24,12 +24,19 @@ impl Body<'_> {
         self.code.line(format!("const uint32_t tile_stride = {tile};"));
         self.window_local("to", window, false);
         self.strip_rows(&rows);
+        let element = self.kernel().operands[operand.0].element;
+        let size = element.bytes();
+        let (c, suffix) = match element {
+            Element::F16 => ("uint16_t", "_f16"),
+            Element::Bf16 => ("uint16_t", "_bf16"),
+            Element::F32 | Element::Packed => ("float", ""),
+        };
         self.code.line(format!(
-            "const float *from = (const float *)in_ddr({source}, (uint64_t)(at->{rows} + row) * {source}->row_stride + (uint64_t)at->{cols} * 4);"
+            "const {c} *from = (const {c} *)in_ddr({source}, (uint64_t)(at->{rows} + row) * {source}->row_stride + (uint64_t)at->{cols} * {size});"
         ));
         let exponents = if scale { format!("exponents + at->{rows} + row") } else { "NULL".to_string() };
         self.code.line(format!(
-            "{primitive}(dev, to + row / TILE_EDGE * strip_stride, tile_stride, from, {source}->row_stride, rows, at->{cols}_len, {exponents});"
+            "{primitive}{suffix}(dev, to + row / TILE_EDGE * strip_stride, tile_stride, from, {source}->row_stride, rows, at->{cols}_len, {exponents});"
         ));
         self.code.close();
     }

@@ -26,12 +26,24 @@ impl ListArgs {
         for kernel in &kernels {
             println!("{:<16} {}", kernel.name, kernel.doc.first().map_or("", |line| line.trim()));
             println!("  axes     {}", join(kernel.axes.iter().map(|a| format!("{} ({:?})", a.name, a.role))));
-            println!("  operands {}", join((0..kernel.operands.len()).map(|index| operand(kernel, index))));
-            println!("  tunables {}", join(kernel.tunables.iter().map(tunable)));
-            println!("  windows  {}", join((0..kernel.windows.len()).map(|index| window(kernel, index))));
+            parts(kernel);
+            for variant in &kernel.variants {
+                println!("  on {}", variant.arch);
+                parts(&variant.kernel);
+            }
             println!("  source   {}", kernel.source);
         }
         Ok(())
+    }
+}
+
+/// What may differ by architecture.
+fn parts(kernel: &Kernel) {
+    println!("  operands {}", join((0..kernel.operands.len()).map(|index| operand(kernel, index))));
+    println!("  tunables {}", join(kernel.tunables.iter().map(tunable)));
+    println!("  windows  {}", join((0..kernel.windows.len()).map(|index| window(kernel, index))));
+    for requirement in &kernel.requirements {
+        println!("  requires {}", requirement.text);
     }
 }
 
@@ -48,9 +60,8 @@ fn operand(kernel: &Kernel, index: usize) -> String {
 /// Element and layout by the words of the language.
 fn lies(operand: &Operand) -> String {
     let element = match operand.element {
-        Element::F32 => "f32 ",
-        Element::F16 => "f16 ",
-        Element::Packed => "",
+        Element::Packed => String::new(),
+        other => format!("{} ", other.name()),
     };
     let layout = match operand.layout {
         OperandLayout::RowMajor => "row_major",
@@ -88,5 +99,9 @@ fn describe(kernel: &Kernel) -> Value {
         })).collect::<Vec<_>>(),
         "tunables": kernel.tunables.iter().map(tunable).collect::<Vec<_>>(),
         "windows": (0..kernel.windows.len()).map(|index| window(kernel, index)).collect::<Vec<_>>(),
+        "requirements": kernel.requirements.iter().map(|r| r.text.as_str()).collect::<Vec<_>>(),
+        "variants": kernel.variants.iter().map(|v| json!({
+            "arch": v.arch.to_string(), "kernel": describe(&v.kernel),
+        })).collect::<Vec<_>>(),
     })
 }

@@ -172,7 +172,8 @@ fn is_recurrent(path: &Path, kind: &str) -> Result<bool, ModelError> {
 /// Elements of a head that rope turns.
 fn rotary_dim(path: &Path, architecture: Architecture, raw: &RawConfig, head_dim: usize) -> Result<usize, ModelError> {
     let own = architecture.description().rotary_factor;
-    let nested = raw.rope_parameters.as_ref().and_then(|rope| rope.partial_rotary_factor);
+    let settings = raw.rope_parameters.as_ref().or(raw.rope_scaling.as_ref());
+    let nested = settings.and_then(|rope| rope.partial_rotary_factor);
     let factor = nested.or(raw.partial_rotary_factor).unwrap_or(own);
     let partial = architecture.description().hybrid;
     if !(factor > 0.0 && factor <= 1.0) || (!partial && factor != 1.0) {

@@ -276,7 +276,8 @@ fn half_types() {
 /// Qwen2 has biases, Qwen3 norms of heads; neither interleaves its rotary rows.
 #[test]
 fn qwen2_and_qwen3_have_their_own_tensors_and_row_order() {
-    let extras: [(&str, Architecture, &[(&str, u64)]); 2] = [
+    type Extra<'a> = (&'a str, Architecture, &'a [(&'a str, u64)]);
+    let extras: [Extra; 2] = [
         ("qwen2", Architecture::Qwen2, &[("attn_q.bias", 32), ("attn_k.bias", 16), ("attn_v.bias", 16)]),
         ("qwen3", Architecture::Qwen3, &[("attn_q_norm.weight", 16), ("attn_k_norm.weight", 16)]),
     ];
