@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::summary::{by_work, sentence};
 use super::svg::{bars, clock, escaped, height};
-use super::{Lane, Span};
+use super::{Lane, Span, Work};
 
 /// Longest names listed.
 const LISTED: usize = 40;
@@ -59,7 +59,7 @@ document.getElementById('out').onclick = () => by(0.5);
 
 fn tables(spans: &[Span]) -> String {
     let mut out = String::from("<table><tr><th>work</th><th>spans</th><th>time</th></tr>\n");
-    for (work, count, time) in by_work(spans) {
+    for (work, count, time) in by_work(spans).into_iter().filter(|(work, ..)| *work != Work::Phase) {
         let (name, time) = (work.name(), clock(time.as_secs_f64()));
         // Writing to a String cannot fail.
         let _ = writeln!(

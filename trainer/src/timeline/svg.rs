@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use super::summary::{by_work, extent, sentence};
-use super::{Lane, Span};
+use super::{Lane, Span, Work};
 
 const LEFT: f64 = 60.0;
 const WIDTH: f64 = 1500.0;
@@ -44,8 +44,8 @@ pub(super) fn draw(title: &str, spans: &[Span]) -> String {
     for tick in 0..=TICKS {
         let x = LEFT + WIDTH * f64::from(tick) / f64::from(TICKS);
         let at = (end - start).as_secs_f64() * f64::from(tick) / f64::from(TICKS);
-        let _ =
-            writeln!(out, "<text x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>", axis + 22.0, clock(at));
+        let (y, anchor) = (axis + 22.0, if tick == TICKS { "end" } else { "middle" });
+        let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.0}\" text-anchor=\"{anchor}\">{}</text>", clock(at));
     }
     out.push_str("</svg>\n");
     out
@@ -66,11 +66,13 @@ pub(super) fn bars(out: &mut String, spans: &[Span], width: f64) {
             let (x, length) = ((span.start - start).as_secs_f64() * scale, span.length().as_secs_f64() * scale);
             let _ = writeln!(
                 out,
-                "<rect x=\"{x:.2}\" y=\"{:.0}\" width=\"{:.2}\" height=\"{:.0}\" fill=\"{}\"><title>{} ({})</title></rect>",
+                "<rect x=\"{x:.2}\" y=\"{:.0}\" width=\"{:.2}\" height=\"{:.0}\" fill=\"{}\"{}><title>{} ({})</title></rect>",
                 y + 12.0 * depth,
                 length.max(0.05),
                 ROW - 6.0 - 12.0 * depth,
                 span.work.colour(),
+                // Phases of one colour lie side by side and in one another.
+                if span.work == Work::Phase { " stroke=\"white\"" } else { "" },
                 escaped(&span.name),
                 clock(span.length().as_secs_f64())
             );
@@ -86,7 +88,11 @@ pub(super) fn height() -> f64 {
 fn legend(out: &mut String, spans: &[Span]) {
     let mut x = LEFT;
     for (work, count, time) in by_work(spans) {
-        let text = format!("{} ×{count}, {}", work.name(), clock(time.as_secs_f64()));
+        let text = match work {
+            // Phases hold one another: their sum means nothing.
+            Work::Phase => format!("{} ×{count}", work.name()),
+            _ => format!("{} ×{count}, {}", work.name(), clock(time.as_secs_f64())),
+        };
         let _ = writeln!(
             out,
             "<rect x=\"{x:.0}\" y=\"36\" width=\"12\" height=\"12\" fill=\"{}\" stroke=\"#d5dbe1\"/><text x=\"{:.0}\" \
@@ -102,6 +108,7 @@ fn legend(out: &mut String, spans: &[Span]) {
 pub(super) fn clock(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.2} s"),
+        0.0 => "0".to_owned(),
         s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
         s => format!("{:.0} µs", s * 1e6),
     }
