@@ -52,7 +52,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
 /// What is wrong with the candidates of a tunable.
 fn no_tile(tunable: &Tunable) -> Option<String> {
     let step = tunable.multiple_of;
-    if step == 0 || step % TILE != 0 {
+    if step == 0 || !step.is_multiple_of(TILE) {
         return Some(format!(
             "steps by `multiple_of {step}`, HMX takes tiles of {TILE}: write `multiple_of {}`",
             step.max(1).next_multiple_of(TILE)
