@@ -8,6 +8,9 @@ use kernel_gen::{Arch, Plan, library, plan, verify as check_kernel};
 const EXTENTS: [usize; 3] = [40, 64, 96];
 const VTCM_BYTES: u32 = 1 << 20;
 
+/// What is wrong, and how it is made so.
+type Alteration = (&'static str, fn(&mut Plan));
+
 fn planned() -> Plan {
     let kernel = check_kernel(&library::forward_q8()).expect("sound");
     plan::solve(&kernel, Arch::V79, &EXTENTS.map(|e| e as u32), VTCM_BYTES).expect("it fits")
@@ -28,7 +31,7 @@ fn run(plan: &Plan, checked: bool) -> Result<(), DeviceFault> {
 
 #[test]
 fn windows_of_a_plan_must_be_apart_aligned_and_inside() {
-    let alterations: [(&str, fn(&mut Plan)); 5] = [
+    let alterations: [Alteration; 5] = [
         ("two windows in one place", |plan| plan.windows[1].offset = plan.windows[0].offset),
         ("a window that begins inside another", |plan| plan.windows[2].offset -= 2048),
         ("a window between two tiles", |plan| plan.windows[3].offset += 128),
