@@ -82,7 +82,10 @@ impl Compiler<'_> {
                     let value: u64 = number.base10_parse()?;
                     Ok(Term { kind: Kind::Number, text: value.to_string(), value: quote!(#value) })
                 }
-                other => Err(syn::Error::new(other.span(), "a requirement counts in whole numbers")),
+                other => Err(syn::Error::new(
+                    other.span(),
+                    "a requirement counts in whole numbers: write a share as a quotient, `vtcm_bytes / 2`",
+                )),
             },
             Expr::Path(path) => match path.path.get_ident() {
                 Some(name) => self.name(name),

@@ -49,9 +49,11 @@ fn the_split_is_shown_and_emitted() {
     let kernel = verify(&library::forward_f16()).unwrap();
     let plan = Plan::with_tunables(&kernel, Arch::V81, &[64, 64, 64], 8 << 20, &[64, 64, 64]).unwrap();
     let text = explain(&kernel, &plan, 0..64).to_string();
-    for line in
-        ["pack_rows xa <- x[m, k] split(m)", "scatter_words wb <- wr split(n)", "unpack_rows y[m, n] <- yc split(m)"]
-    {
+    for line in [
+        "pack_rows xa <- x[m, k] scale(row) split(m)",
+        "scatter_words wb <- wr split(n)",
+        "unpack_rows y[m, n] <- yc unscale(row) guard(60000) split(m)",
+    ] {
         assert!(text.contains(line), "{line}: {text}");
     }
     assert_eq!(emit_c(&kernel, Arch::V81).matches("pf_parallel(dev, ").count(), 3);

@@ -21,10 +21,14 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             block.into_iter().chain(p.step.kind.vectors()).any(|name| *name == operand.name)
         });
         if !used {
-            report.error(
-                operand.name.span(),
-                format!("operand `{}` is not used by any step: load, pack or unpack it, or remove it", operand.name),
-            );
+            let name = &operand.name;
+            let way_out = match operand.role {
+                OperandRole::Activation => "pack it".into(),
+                OperandRole::Weight => "load it".into(),
+                OperandRole::Output => "unpack into it".into(),
+                OperandRole::Column => format!("write `column_bias({name})` or `column_scale({name})` on the unpack"),
+            };
+            report.error(name.span(), format!("operand `{name}` is not used by any step: {way_out}, or remove it"));
         }
     }
     for tunable in &view.kernel.tunables {
@@ -136,12 +140,16 @@ fn window(view: &View<'_>, window: &Window, report: &mut Report) {
             );
         }
     }
-    let rotated = rotations(view, name);
-    if window.stages > 1 && rotated == 0 {
+    if window.stages > 1 && rotations(view, name) == 0 {
+        let way_out = if matches!(filled.step.kind, StepKind::Load { .. }) {
+            "write it on the loop directly around the load, or drop `stages`"
+        } else {
+            "only loads run ahead, drop `stages`"
+        };
         report.error(
             window.stages_span,
             format!(
-                "window `{name}` has {} stages, but no loop says `pipeline({name})`: they would have no effect",
+                "window `{name}` has {} stages, but no loop says `pipeline({name})`: they would have no effect; {way_out}",
                 window.stages
             ),
         );
@@ -193,7 +201,10 @@ fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
     if declared.stages < 2 {
         report.error(
             window.span(),
-            format!("window `{window}` has one stage: the next load would overwrite the block being worked on; declare it with `stages 2`"),
+            format!("window `{window}` has {} stage{}: the next load would overwrite the block being worked on; declare it with `stages 2`",
+                declared.stages,
+                if declared.stages == 1 { "" } else { "s" }
+            ),
         );
     }
     let own = l.body.iter().find_map(|statement| match statement {

@@ -145,6 +145,16 @@ impl<'k> View<'k> {
         Some([axis(&window.extents[0])?, axis(&window.extents[1])?])
     }
 
+    /// The axes of a window a step reads, unless they are not those of what is loaded into it: the load has that error.
+    fn sound_axes(&self, window: &Window) -> Option<[&'k Ident; 2]> {
+        let own = self.axes(window)?;
+        let loaded = self.writer(&window.name).and_then(|(_, placed)| match &placed.step.kind {
+            StepKind::Load { from, .. } => self.operand(&from.operand),
+            _ => None,
+        });
+        loaded.is_none_or(|operand| own == [&operand.axes[0], &operand.axes[1]]).then_some(own)
+    }
+
     /// The first step that fills a window.
     fn writer(&self, window: &Ident) -> Option<(usize, &Placed<'k>)> {
         self.steps.iter().enumerate().find(|(_, p)| p.step.kind.writes().is_some_and(|w| w == window))

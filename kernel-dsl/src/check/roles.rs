@@ -17,9 +17,9 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
     }
     for placed in &view.steps {
         let mut step = Checker { view, placed, report };
-        step.block();
+        let sound = step.block();
         match &placed.step.kind {
-            StepKind::Load { to, from } => step.load(to, from),
+            StepKind::Load { to, from } => step.load(to, from, sound),
             StepKind::Pack { side, to, from, .. } => step.pack(*side, to, from),
             StepKind::Convert { conversion, to, from } => step.convert(conversion, to, from),
             StepKind::Multiply { to, data, weights, swap } => step.multiply(to, data, weights, *swap),
@@ -65,25 +65,28 @@ impl<'k> Checker<'_, 'k> {
     }
 
     /// `w[no, ko]`: the loops must walk the operand's axes, in its order.
-    fn block(&mut self) {
+    fn block(&mut self) -> bool {
         let Some(block) = self.placed.step.kind.block() else {
-            return;
+            return true;
         };
         let Some(operand) = self.view.operand(&block.operand) else {
-            return;
+            return false;
         };
+        let mut sound = true;
         for (variable, axis) in block.variables.iter().zip(&operand.axes) {
             let walked = self.placed.axis(variable).filter(|walked| self.view.declares(walked));
             if walked.is_some_and(|walked| walked != axis) {
+                sound = false;
                 self.report.error(
                     variable.span(),
                     format!("`{variable}` walks axis `{}`, operand `{}` has axis `{axis}` here: name the loop over `{axis}`", walked.map_or(String::new(), |w| w.to_string()), operand.name),
                 );
             }
         }
+        sound
     }
 
-    fn load(&mut self, to: &Ident, from: &Block) {
+    fn load(&mut self, to: &Ident, from: &Block, sound: bool) {
         let Some(operand) = self.view.operand(&from.operand) else {
             return;
         };
@@ -125,7 +128,28 @@ impl<'k> Checker<'_, 'k> {
                 return;
             }
         };
-        self.window(to, &[wanted], "fill");
+        let Some(window) = self.window(to, &[wanted], "fill") else {
+            return;
+        };
+        let Some(own) = self.view.axes(window) else {
+            return;
+        };
+        let axes = [&operand.axes[0], &operand.axes[1]];
+        if own == axes || !sound {
+            return;
+        }
+        let way_out = if own == [axes[1], axes[0]] {
+            format!("declare it `[{}, {}]`", window.extents[1], window.extents[0])
+        } else {
+            "its extents are the tiles of the operand's axes, in their order".into()
+        };
+        self.report.error(
+            to.span(),
+            format!(
+                "window `{to}` holds axes [{}, {}], `load` fills it with [{}, {}] of `{}`: {way_out}",
+                own[0], own[1], axes[0], axes[1], operand.name
+            ),
+        );
     }
 
     fn pack(&mut self, side: Side, to: &Ident, from: &Block) {
@@ -175,7 +199,7 @@ impl<'k> Checker<'_, 'k> {
         let Some(source) = self.window(from, &layouts, "read") else {
             return;
         };
-        let Some(axes) = self.view.axes(source) else {
+        let Some(axes) = self.view.sound_axes(source) else {
             return;
         };
         self.tiles(to, axes, pair);
@@ -208,12 +232,20 @@ impl<'k> Checker<'_, 'k> {
         if pairs != axes[pair] {
             let keyword = self.keyword();
             let other = match keyword.as_str() {
-                "pack_rows" => "use `pack_cols`",
-                "pack_cols" => "use `pack_rows`",
-                "interleave_pairs" => "use `scatter_words`",
-                "scatter_words" => "use `interleave_pairs`",
-                "apply" => "another step, or the other HMX role and a `swap`, would",
-                _ => "take the other HMX role and `swap` the multiply",
+                "pack_rows" => "use `pack_cols`".into(),
+                "pack_cols" => "use `pack_rows`".into(),
+                "interleave_pairs" => "use `scatter_words`".into(),
+                "scatter_words" => "use `interleave_pairs`".into(),
+                _ => {
+                    let step = if keyword == "apply" { ", or apply a step that pairs along the other" } else { "" };
+                    let role = other_role(&window.layout);
+                    format!(
+                        "declare it `{}` to sum over `{}`, or exchange its extents to sum over `{}`{step}",
+                        role.keyword(),
+                        own[1],
+                        own[0]
+                    )
+                }
             };
             self.report.error(
                 to.span(),
@@ -240,13 +272,15 @@ impl<'k> Checker<'_, 'k> {
         let roles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
         let [data_role, weights_role] = if swap { [&roles[1], &roles[0]] } else { [&roles[0], &roles[1]] };
         let mut right = true;
+        let layout = |name: &Ident| self.view.window(name).map(|window| &window.layout);
+        let exchanged = layout(data) == Some(weights_role) && layout(weights) == Some(data_role);
         for (name, wanted) in [(data, data_role), (weights, weights_role)] {
             let Some(window) = self.view.window(name) else {
                 continue;
             };
             if window.layout != *wanted {
                 right = false;
-                self.report.error(name.span(), role_message(window, wanted, swap));
+                self.report.error(name.span(), role_message(window, wanted, exchanged.then_some(swap)));
             }
         }
         for (name, wanted, what) in
@@ -380,11 +414,20 @@ impl<'k> Checker<'_, 'k> {
     }
 }
 
-fn role_message(window: &Window, wanted: &WindowLayout, swap: bool) -> String {
-    let way_out = match window.layout {
-        WindowLayout::ActivationTiles | WindowLayout::WeightTiles if swap => "write `DATA * WEIGHTS` without `swap`",
-        WindowLayout::ActivationTiles | WindowLayout::WeightTiles => "write `swap(DATA, WEIGHTS)`",
-        _ => "convert it to HMX tiles first",
+/// The other layout HMX multiplies.
+fn other_role(layout: &WindowLayout) -> WindowLayout {
+    if *layout == WindowLayout::ActivationTiles { WindowLayout::WeightTiles } else { WindowLayout::ActivationTiles }
+}
+
+/// `exchanged`: the other operand is in the wrong role as well, in a multiply with or without `swap`.
+fn role_message(window: &Window, wanted: &WindowLayout, exchanged: Option<bool>) -> String {
+    let way_out = match (&window.layout, exchanged) {
+        (_, Some(true)) => "write `DATA * WEIGHTS` without `swap`".into(),
+        (_, Some(false)) => "write `swap(DATA, WEIGHTS)`".into(),
+        (WindowLayout::ActivationTiles | WindowLayout::WeightTiles, None) => {
+            format!("declare it `{}`", wanted.keyword())
+        }
+        _ => "convert it to HMX tiles first".into(),
     };
     format!(
         "this operand of the multiply must be `{}`, window `{}` is `{}`: {way_out}",

@@ -37,7 +37,7 @@ fn split(view: &View<'_>, placed: &Placed<'_>, axis: &Ident) -> Result<(), Strin
             (format!("window `{to}`"), view.operand(&from.operand).map(|o| [&o.axes[0], &o.axes[1]]))
         }
         StepKind::Convert { to, from, .. } => {
-            (format!("window `{to}`"), view.window(from).and_then(|from| view.axes(from)))
+            (format!("window `{to}`"), view.window(from).and_then(|from| view.sound_axes(from)))
         }
         StepKind::Unpack(Unpack { to, .. }) => {
             (format!("`{}`", to.operand), view.operand(&to.operand).map(|o| [&o.axes[0], &o.axes[1]]))

@@ -232,9 +232,9 @@ fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
             parenthesized!(limit in input);
             guard = Some(number(&limit, "the guard's limit")?);
         } else if column_scale.is_none() && optional(input, "column_scale")?.is_some() {
-            column_scale = Some(vector(input)?);
+            column_scale = Some(vector(input, "column_scale")?);
         } else if column_bias.is_none() && optional(input, "column_bias")?.is_some() {
-            column_bias = Some(vector(input)?);
+            column_bias = Some(vector(input, "column_bias")?);
         } else {
             return Ok(StepKind::Unpack(Unpack {
                 side,
@@ -251,7 +251,13 @@ fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
 }
 
 /// `(s)`
-fn vector(input: ParseStream<'_>) -> syn::Result<Ident> {
+fn vector(input: ParseStream<'_>, directive: &str) -> syn::Result<Ident> {
+    if !input.peek(syn::token::Paren) {
+        return Err(error_here(
+            input,
+            format!("`{directive}` takes an operand of role `column`: write `{directive}(NAME)`"),
+        ));
+    }
     let argument;
     parenthesized!(argument in input);
     let name = any_word(&argument, "a vector over the columns of the output")?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     Plan, Verified,
-    ir::{Loop, Source, Statement, Step},
+    ir::{Kernel, Loop, Source, Statement, Step, StepKind},
 };
 
 /// One line of the schedule.
@@ -98,6 +98,30 @@ fn text(kernel: &Verified, step: &Step) -> String {
         (None, Some(operand)) => (operand, reads),
         (None, None) => (String::new(), reads),
     };
+    let arithmetic = arithmetic(kernel, &step.kind);
     let split = step.split.map(|a| format!(" split({})", kernel.axes[a.0].name)).unwrap_or_default();
-    format!("{} {to} <- {from}{split}", step.kind.keyword())
+    format!("{} {to} <- {from}{arithmetic}{split}", step.kind.keyword())
+}
+
+/// What a step does to the numbers on their way, as it is written.
+fn arithmetic(kernel: &Kernel, kind: &StepKind) -> String {
+    let mut text = String::new();
+    match *kind {
+        StepKind::PackRows { scale: true, .. } | StepKind::PackCols { scale: true, .. } => text.push_str(" scale(row)"),
+        StepKind::UnpackRows { unscale, columns, guard, .. } | StepKind::UnpackCols { unscale, columns, guard, .. } => {
+            if unscale {
+                text.push_str(" unscale(row)");
+            }
+            for (word, operand) in [("column_scale", columns.scale), ("column_bias", columns.bias)] {
+                if let Some(operand) = operand {
+                    text.push_str(&format!(" {word}({})", kernel.operands[operand.0].name));
+                }
+            }
+            if let Some(limit) = guard {
+                text.push_str(&format!(" guard({limit})"));
+            }
+        }
+        _ => {}
+    }
+    text
 }

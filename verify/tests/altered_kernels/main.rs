@@ -80,7 +80,7 @@ fn runs_clean(kernel: &Verified, tally: &mut Tally) -> Result<(), TestCaseError>
 fn chosen(kernel: &Verified, long: bool, tally: &mut Tally) -> bool {
     let c = emit_c(kernel, Arch::V79);
     let hash = fnv1a_64(c.as_bytes());
-    tally.seen.insert(hash) && if long { hash % RUN as u64 == 0 } else { tally.run < RUN }
+    tally.seen.insert(hash) && if long { hash.is_multiple_of(RUN as u64) } else { tally.run < RUN }
 }
 
 fn round(kernels: &[Kernel], seed: u64, long: bool, tally: &RefCell<Tally>) {

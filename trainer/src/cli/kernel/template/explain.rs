@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use kernel_gen::{Arch, emit_c, explain::explain, plan, verify};
+
 use my_kernel::my_kernel;
 
 fn main() -> Result<(), Box<dyn Error>> {
