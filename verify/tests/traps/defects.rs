@@ -45,6 +45,7 @@ const Q: &str = "forward_q8";
 const S: &str = "input_grad_q8";
 const B: &str = "forward_q8_blocks";
 const A: &str = "forward_q8_by_qfloat";
+const H: &str = "input_grad_bf16_rows";
 
 pub const DEFECTS: &[Defect] = &[
     step(
@@ -246,6 +247,20 @@ pub const DEFECTS: &[Defect] = &[
         "dequantise wb",
         &[("from + row * row_bytes", "from + block_bytes + row * row_bytes")],
         "a row of blocks must be aligned to 128 bytes",
+    ),
+    step(
+        "BF16 rows are read from their second element on",
+        H,
+        "pack_rows dya",
+        &[("(uint64_t)at->n * 2", "(uint64_t)(at->n + 1) * 2")],
+        "16-bit rows must be taken from a multiple of 32 columns on",
+    ),
+    step(
+        "half a vector is read from the second element of a row",
+        H,
+        "apply interleave_two wb",
+        &[("pf_vload_half(dev, from + row * row_stride)", "pf_vload_half(dev, from + 2u + row * row_stride)")],
+        "half a vector must be aligned to 64 bytes",
     ),
     step(
         "a strip of 33 rows",

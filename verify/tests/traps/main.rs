@@ -6,6 +6,7 @@
 
 mod defects;
 mod forward_q8_by_qfloat;
+mod input_grad_bf16_rows;
 
 use defects::{DEFECTS, Defect};
 use hexagon_runtime::Overflow;
@@ -23,7 +24,11 @@ const VALUE: f32 = 300.0;
 
 /// The kernels that get defects.
 fn sound() -> Vec<Kernel> {
-    let more = [library::forward_q8_blocks(), forward_q8_by_qfloat::forward_q8_by_qfloat()];
+    let more = [
+        library::forward_q8_blocks(),
+        forward_q8_by_qfloat::forward_q8_by_qfloat(),
+        input_grad_bf16_rows::input_grad_bf16_rows(),
+    ];
     library::all().into_iter().chain(more).collect()
 }
 
