@@ -44,8 +44,8 @@ const G: &str = "input_grad_f16";
 const Q: &str = "forward_q8";
 const S: &str = "input_grad_q8";
 const B: &str = "forward_q8_blocks";
-const R: &str = "input_grad_bf16_rows";
 const A: &str = "forward_q8_by_qfloat";
+const H: &str = "input_grad_bf16_rows";
 
 pub const DEFECTS: &[Defect] = &[
     step(
@@ -249,17 +249,17 @@ pub const DEFECTS: &[Defect] = &[
         "a row of blocks must be aligned to 128 bytes",
     ),
     step(
-        "16-bit rows are packed from eight columns too far",
-        R,
+        "BF16 rows are read from their second element on",
+        H,
         "pack_rows dya",
-        &[("(uint64_t)at->n * 2)", "(uint64_t)(at->n + 8) * 2)")],
+        &[("(uint64_t)at->n * 2", "(uint64_t)(at->n + 1) * 2")],
         "16-bit rows must be taken from a multiple of 32 columns on",
     ),
     step(
-        "a step of an author's reads half a vector between halves",
-        R,
-        "apply interleave_rows wb",
-        &[("pf_vload_half(dev, from + row", "pf_vload_half(dev, from + 32 + row")],
+        "half a vector is read from the second element of a row",
+        H,
+        "apply interleave_two wb",
+        &[("pf_vload_half(dev, from + row * row_stride)", "pf_vload_half(dev, from + 2u + row * row_stride)")],
         "half a vector must be aligned to 64 bytes",
     ),
     step(

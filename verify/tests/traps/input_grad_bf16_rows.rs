@@ -1,8 +1,8 @@
-//! A kernel with 16-bit token rows and a step of its own on FP16 rows, for the defects the library's own kernels cannot have.
+//! A kernel with BF16 token rows and a step of its own on FP16 rows, for the defects of reads of half a vector.
 
 kernel_gen::kernel! {
-    /// Two rows of W interleaved.
-    step interleave_rows: f16_rows -> f16_tiles pairs(rows) {
+    /// Two rows interleaved.
+    step interleave_two: f16_rows -> f16_tiles pairs(rows) {
         body r"
             for (uint32_t row = 0; row < 32; row += 2) {
                 pf_vec even = pf_vload_half(dev, from + row * row_stride);
@@ -33,12 +33,12 @@ kernel_gen::kernel! {
         schedule {
             for mo in tiles(m, mc) {
                 for no in tiles(n, nc) {
-                    pack_rows dya <- dy[mo, no] scale(row);
+                    pack_rows dya <- dy[mo, no] scale(row) split(m);
                     for ko in tiles(k, kc) pipeline(wr) {
                         load wr <- w[no, ko];
-                        apply interleave_rows wb <- wr;
+                        apply interleave_two wb <- wr split(n);
                         multiply dxc <- dya * wb;
-                        unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000);
+                        unpack_rows dx[mo, ko] += dxc unscale(row) guard(60000) split(m);
                     }
                 }
             }
