@@ -6,6 +6,7 @@ use std::path::Path;
 const GUIDE: &str = include_str!("../../docs/kernel-author-guide.md");
 const VERIFIER: &str = include_str!("snapshots/verifier__messages_of_the_verifier.snap");
 const PLANNER: &str = include_str!("snapshots/planner__messages_say_what_to_do.snap");
+const REQUIREMENTS: &str = include_str!("snapshots/planner__messages_of_requirements.snap");
 const TRAPS: &str = include_str!("../../verify/tests/traps/defects.rs");
 const DEVICE: &str = include_str!("../../verify/tests/plans_by_hand.rs");
 
@@ -28,7 +29,7 @@ fn every_case_of_the_index_exists() {
             let exists = match case.split_once([':', '/']) {
                 Some(("fail", file)) => failing.iter().any(|name| name == file),
                 Some(("verifier", name)) => VERIFIER.lines().any(|line| line.strip_prefix("===") == Some(name)),
-                Some(("plan", words)) => PLANNER.contains(words.trim()),
+                Some(("plan", words)) => [PLANNER, REQUIREMENTS].iter().any(|text| text.contains(words.trim())),
                 Some(("trap", words)) => TRAPS.contains(words.trim()),
                 Some(("device", words)) => DEVICE.contains(words.trim()),
                 _ => false,
