@@ -33,7 +33,7 @@ fn fails(arguments: &[&str]) -> String {
 fn list_and_check_know_every_library_kernel() {
     let listed = json(&["list"]);
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|kernel| kernel["name"].as_str().unwrap()).collect();
-    for kernel in kernel_gen::library::all() {
+    for kernel in kernel_gen::library::all().into_iter().chain(kernel_gen::library::extra()) {
         assert!(names.contains(&kernel.name.as_str()), "{names:?}");
         assert!(succeeds(&["list"]).contains(&kernel.name));
     }
@@ -171,6 +171,9 @@ fn a_new_crate_builds_passes_its_test_and_runs_its_example() {
 #[test]
 fn mistakes_are_answered_with_what_to_do() {
     assert!(fails(&["explain", "forward", "--shape", "1x1x1"]).contains("take one of forward_f16"));
+    assert!(succeeds(&["explain", "forward_q8_blocks", "--shape", "33x64x96"]).contains("load wq <- w"));
+    assert!(fails(&["explain", "forward_q8_blocks", "--shape", "33x64x95"]).contains("multiple of 32"));
+    assert!(fails(&["run", "forward_q4", "--shape", "33x64x96"]).contains("verify::assert_kernel"));
     assert!(fails(&["explain", "forward_q8", "--shape", "12"]).contains("3 axes"));
     assert!(fails(&["explain", "forward_q8", "--shape", "ax2"]).contains("512x2560x9728"));
     assert!(fails(&["explain", "forward_q8", "--shape", "0x2x2"]).contains("must lie in 1..="));

@@ -20,6 +20,14 @@ pub(in crate::cli) enum KernelError {
         /// The names there are.
         known: String,
     },
+    /// A kernel whose C is not in this program.
+    #[error(
+        "`{name}` is not among the kernels this program is built with: `emit` and `explain` know it; to run it, call verify::assert_kernel on it in a test"
+    )]
+    NotBuilt {
+        /// Its name.
+        name: String,
+    },
     /// A kernel that breaks rules.
     #[error("kernel `{kernel}` breaks rules:\n{diagnostics}")]
     Rules {

@@ -2,10 +2,9 @@
 
 use clap::Args;
 use kernel_gen::ir::{Candidates, Element, Kernel, Operand, OperandLayout, Tunable};
-use kernel_gen::library;
 use serde_json::{Value, json};
 
-use super::{KernelError, json};
+use super::{KernelError, json, selection};
 
 /// Flags of `permafrost kernel list`.
 #[derive(Args, Debug)]
@@ -18,13 +17,13 @@ pub(super) struct ListArgs {
 impl ListArgs {
     /// Prints the kernels.
     pub fn run(self) -> Result<(), KernelError> {
-        let kernels = library::all();
+        let kernels = selection::every();
         if self.json {
             json::print(&kernels.iter().map(describe).collect());
             return Ok(());
         }
         for kernel in &kernels {
-            println!("{:<16} {}", kernel.name, kernel.doc.first().map_or("", |line| line.trim()));
+            println!("{:<26} {}", kernel.name, kernel.doc.first().map_or("", |line| line.trim()));
             println!("  axes     {}", join(kernel.axes.iter().map(|a| format!("{} ({:?})", a.name, a.role))));
             parts(kernel);
             for variant in &kernel.variants {

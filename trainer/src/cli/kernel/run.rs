@@ -8,7 +8,7 @@ use hexagon_runtime::device::{Call, DdrOperand, ModelPool, Variant};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
 use kernel_gen::ir::OperandRole;
 use kernel_gen::tolerance::{Tolerance, as_multiplied};
-use kernel_gen::{Plan, Verified, cost};
+use kernel_gen::{Plan, Verified, cost, library};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -66,6 +66,9 @@ impl RunArgs {
     /// Runs the kernel and prints how far it is from its reference.
     pub fn run(self) -> Result<(), KernelError> {
         let kernel = selection::kernel(&self.kernel)?;
+        if !library::all().iter().any(|built| built.name == self.kernel) {
+            return Err(KernelError::NotBuilt { name: self.kernel });
+        }
         let plan = self.plan.plan(&kernel, &self.tiles)?;
         let kernel = kernel.on(plan.arch);
         let extents: Vec<usize> = plan.axes.iter().map(|a| a.extent as usize).collect();

@@ -95,9 +95,14 @@ impl PlanArgs {
     }
 }
 
+/// What the runtime is built with, then the other kernels of the library.
+pub(super) fn every() -> Vec<kernel_gen::Kernel> {
+    library::all().into_iter().chain(library::extra()).collect()
+}
+
 /// The library kernel called `name`, verified.
 pub(super) fn kernel(name: &str) -> Result<Verified, KernelError> {
-    let kernels = library::all();
+    let kernels = every();
     match kernels.iter().find(|kernel| kernel.name == name) {
         Some(kernel) => verified(kernel),
         None => Err(KernelError::Unknown {
