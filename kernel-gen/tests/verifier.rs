@@ -205,6 +205,11 @@ const ALTERATIONS: &[Alteration] = &[
         let again = body[3].clone();
         body.push(again);
     }),
+    ("two outputs", Rule::Coverage, |k| {
+        let mut second = k.operands[2].clone();
+        second.name = "y2".into();
+        k.operands.push(second);
+    }),
     ("output never written", Rule::Coverage, |k| drop(loop_over(&mut k.schedule, 1).body.pop())),
     ("matrix as a vector", Rule::Role, |k| k.operands[1].role = OperandRole::Column),
     ("column factor is a matrix", Rule::Layout, |k| {

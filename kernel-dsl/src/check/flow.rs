@@ -31,6 +31,18 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             report.error(name.span(), format!("operand `{name}` is not used by any step: {way_out}, or remove it"));
         }
     }
+    let mut outputs = view.kernel.operands.iter().filter(|operand| operand.role == OperandRole::Output);
+    if let Some(first) = outputs.next() {
+        for second in outputs {
+            report.error(
+                second.name.span(),
+                format!(
+                    "`{}` is a second output beside `{}`: a kernel has one output, which its reference is for; write a kernel for each",
+                    second.name, first.name
+                ),
+            );
+        }
+    }
     for tunable in &view.kernel.tunables {
         if !view.axis_of.contains_key(&tunable.name.to_string()) {
             report.error(

@@ -33,6 +33,17 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             placed(view, unpack, found);
         }
     }
+    let mut outputs = view.kernel.operands.iter().filter(|operand| operand.role == OperandRole::Output);
+    if let Some(first) = outputs.next() {
+        for second in outputs {
+            found.push(Diagnostic::new(
+                Rule::Coverage,
+                second.source,
+                format!("`{}` is a second output beside `{}`", second.name, first.name),
+                "a kernel has one output, which its reference is for: write a kernel for each",
+            ));
+        }
+    }
 }
 
 fn unpacked(kind: &StepKind) -> bool {
