@@ -3,16 +3,10 @@
 
 use serde::Serialize;
 
+use crate::nodes::{DELTA_CHUNK, VOCABULARY_ROWS, rows_at_a_time};
 use crate::registry::{DeltaNet, ModelConfig};
 
 const F32: u64 = 4;
-/// Logits held at a time, and the rows that makes at least and at most.
-const LOGITS: usize = 8 << 20;
-const HEAD_ROWS: (usize, usize) = (16, 256);
-/// Vocabulary entries widened to f32 at a time.
-const VOCABULARY: usize = 2048;
-/// Tokens of a chunk of the delta rule; the backward pass holds the state before each.
-const CHUNK: usize = 16;
 /// f32 values of one HVX vector: rows of a request start on vector boundaries.
 const VECTOR_VALUES: usize = 32;
 
@@ -28,8 +22,8 @@ pub struct PeakPart {
 /// The head's buffers for `targets` rows of `tokens`: one chunk of logits, one of widened vocabulary rows, the target
 /// rows with their normed values and both gradients, and the hidden rows with theirs.
 pub fn head_bytes(config: &ModelConfig, tokens: usize, targets: usize) -> u64 {
-    let rows = (LOGITS / config.vocab.max(1)).clamp(HEAD_ROWS.0, HEAD_ROWS.1).min(targets);
-    let (logits, widened) = (rows * config.vocab, VOCABULARY.min(config.vocab) * config.hidden);
+    let rows = rows_at_a_time(config.vocab).min(targets);
+    let (logits, widened) = (rows * config.vocab, VOCABULARY_ROWS.min(config.vocab) * config.hidden);
     F32 * (logits + widened + (4 * targets + 2 * tokens) * config.hidden) as u64
 }
 
@@ -54,7 +48,7 @@ pub fn layer_gradient_bytes(config: &ModelConfig, layer: usize, lengths: &[usize
 /// Values of the states at every chunk's start, of the key heads at work.
 fn states(delta: &DeltaNet, lengths: &[usize], threads: usize) -> usize {
     let head = delta.key_dim * delta.value_dim * (delta.value_heads / delta.key_heads);
-    let mut tasks: Vec<usize> = lengths.iter().map(|length| length.div_ceil(CHUNK)).collect();
+    let mut tasks: Vec<usize> = lengths.iter().map(|length| length.div_ceil(DELTA_CHUNK)).collect();
     tasks = tasks.iter().flat_map(|&chunks| vec![chunks; delta.key_heads]).collect();
     tasks.sort_unstable_by(|a, b| b.cmp(a));
     head * tasks.iter().take(threads).sum::<usize>()

@@ -3,7 +3,6 @@
 //! probabilities again from the kept log-sum-exp. Queries, keys and values are head-major
 //! `[heads][T][head_dim]`; query head h uses key/value head h / (heads / kv_heads).
 
-use super::cost::Cost;
 use super::product::{Matrix, MatrixMut, Threads, multiply};
 use super::real::Real;
 use super::reduce::{dot, max, sum};
@@ -253,12 +252,6 @@ fn backward_task<T: Real>(shape: AttentionShape, kept: &Kept<'_, T>, task: Task<
             }
         }
     }
-}
-
-/// Cost of one query token that sees `keys` keys.
-pub fn attention_cost(shape: AttentionShape, keys: usize) -> Cost {
-    let width = (shape.heads * shape.head_dim) as u64;
-    Cost { flops: 4 * width * keys as u64, bytes: 4 * (width + shape.heads as u64) }
 }
 
 #[cfg(test)]

@@ -9,17 +9,18 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Vocabulary entries widened at a time.
-const VOCABULARY: usize = 2048;
+pub(crate) const VOCABULARY_ROWS: usize = 2048;
 /// Logits held at a time.
 const LOGITS: usize = 8 << 20;
 
-fn rows_at_a_time(table: &EmbeddingTable) -> usize {
-    (LOGITS / table.rows()).clamp(16, 256)
+/// Rows whose logits are held at a time.
+pub(crate) fn rows_at_a_time(vocabulary: usize) -> usize {
+    (LOGITS / vocabulary.max(1)).clamp(16, 256)
 }
 
 fn chunks(table: &EmbeddingTable) -> impl Iterator<Item = Range<usize>> {
     let rows = table.rows();
-    (0..rows).step_by(VOCABULARY).map(move |start| start..rows.min(start + VOCABULARY))
+    (0..rows).step_by(VOCABULARY_ROWS).map(move |start| start..rows.min(start + VOCABULARY_ROWS))
 }
 
 /// `logits = hidden · tableᵀ`; `hidden` is `[rows, width]`, `logits` `[rows, vocabulary]`.
@@ -70,7 +71,7 @@ pub fn head_loss_and_grad<T: Real>(
     targets: &[u32],
     mut gradient: Option<(T, &mut [T])>,
 ) -> f64 {
-    let (width, vocabulary, step) = (table.width(), table.rows(), rows_at_a_time(table));
+    let (width, vocabulary, step) = (table.width(), table.rows(), rows_at_a_time(table.rows()));
     let mut logits = vec![T::ZERO; step.min(targets.len()) * vocabulary];
     let mut total = 0.0;
     for (index, targets) in targets.chunks(step).enumerate() {
@@ -100,7 +101,7 @@ pub fn head_loss_and_grad<T: Real>(
 
 /// log p of the wanted tokens of each row.
 pub fn head_log_probs(table: &EmbeddingTable, hidden: &[f32], wanted: &[Vec<u32>]) -> Vec<Vec<f32>> {
-    let (width, vocabulary, step) = (table.width(), table.rows(), rows_at_a_time(table));
+    let (width, vocabulary, step) = (table.width(), table.rows(), rows_at_a_time(table.rows()));
     let mut logits = vec![0.0; step.min(wanted.len()) * vocabulary];
     let mut found = Vec::with_capacity(wanted.len());
     for (index, wanted) in wanted.chunks(step).enumerate() {

@@ -4,7 +4,6 @@
 //! Gradients, with s = alpha / rank, l = A·x and u = s·Bᵀ·dy:
 //! dB = s·dy·lᵀ, dA = u·xᵀ, dx = Aᵀ·u; with dropout x is masked and scaled first, for each pair apart.
 
-use super::cost::Cost;
 use super::dropout::DropoutKey;
 use super::product::{Matrix, MatrixMut, Threads, multiply};
 use crate::adapter::{Adapter, LoraPair};
@@ -143,11 +142,6 @@ impl<'a> LoraGroup<'a> {
             dx.iter_mut().zip(share).for_each(|(dx, share)| *dx += share);
         }
     }
-}
-
-/// Cost of A·x for one token.
-pub fn lora_cost(rank: usize, input: usize) -> Cost {
-    Cost { flops: 2 * (rank * input) as u64, bytes: 4 * rank as u64 }
 }
 
 #[cfg(test)]

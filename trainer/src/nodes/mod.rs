@@ -4,7 +4,6 @@
 //! have a fixed order, so that results do not depend on the order in which threads finish.
 
 mod attention;
-mod cost;
 mod delta_net;
 #[cfg(test)]
 mod difference;
@@ -22,23 +21,24 @@ mod rope;
 mod swiglu;
 
 pub(crate) use attention::cut;
-pub use attention::{AttentionShape, Visible, attend, attention_backward, attention_cost, attention_forward};
-pub use cost::Cost;
+pub use attention::{AttentionShape, Visible, attend, attention_backward, attention_forward};
+pub(crate) use delta_net::CHUNK as DELTA_CHUNK;
 pub use delta_net::{
     DeltaGrads, DeltaInput, DeltaShape, DeltaStart, DeltaState, DeltaWeights, delta_net_backward, delta_net_continue,
-    delta_net_cost, delta_net_forward,
+    delta_net_forward,
 };
 pub(crate) use dropout::unit;
 pub use dropout::{DropoutKey, mix};
 pub use embedding::EmbeddingTable;
 pub use exp::exp;
+pub(crate) use head::{VOCABULARY_ROWS, rows_at_a_time};
 pub use head::{head_backward, head_log_probs, head_logits, head_loss_and_grad};
-pub use lora::{LoraGroup, lora_cost};
-pub use output_gate::{output_gate, output_gate_backward, output_gate_cost};
+pub use lora::LoraGroup;
+pub use output_gate::{output_gate, output_gate_backward};
 pub use product::{Matrix, MatrixMut, Threads, multiply};
 pub use real::Real;
 pub use reduce::{dot, sum_of_squares};
-pub use rms_norm::{rms_norm, rms_norm_backward, rms_norm_cost};
-pub use rope::{HeadNorm, HeadRows, Rotation, rope_cost};
+pub use rms_norm::{rms_norm, rms_norm_backward};
+pub use rope::{HeadNorm, HeadRows, Rotation};
 pub(crate) use rope::{inverse_frequencies, join_heads, split_heads};
-pub use swiglu::{swiglu, swiglu_backward, swiglu_cost};
+pub use swiglu::{swiglu, swiglu_backward};

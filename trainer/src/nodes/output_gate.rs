@@ -1,7 +1,6 @@
 //! Output gate of attention: y = a · σ(g), elementwise. A head's gate lies behind its query in the row of `q_proj`:
 //! [query of head 0, gate of head 0, query of head 1, …].
 
-use super::cost::Cost;
 use super::real::Real;
 use rayon::prelude::*;
 
@@ -26,11 +25,6 @@ pub fn output_gate_backward<T: Real>(dim: usize, attended: &[T], rows: &[T], dy:
             *dy *= s;
         }
     });
-}
-
-/// Cost of one token of `width` attended elements (an exponential counts as 16).
-pub fn output_gate_cost(width: usize) -> Cost {
-    Cost { flops: 18 * width as u64, bytes: 4 * width as u64 }
 }
 
 #[cfg(test)]

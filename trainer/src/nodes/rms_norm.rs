@@ -1,7 +1,6 @@
 //! RMSNorm: y = w · x · r with r = 1/√(mean(x²) + eps), per row. Models that store their weight around 0 compute with
 //! 1 + w, which is added once when the model is loaded.
 
-use super::cost::Cost;
 use super::real::Real;
 use super::reduce::{dot, sum_of_squares};
 use rayon::prelude::*;
@@ -43,11 +42,6 @@ pub(super) fn add_row_gradient<T: Real>(x: &[T], r: T, g: &[T], dx: &mut [T]) {
     for ((dx, g), x) in dx.iter_mut().zip(g).zip(x) {
         *dx += r * (*g - *x * r * mean);
     }
-}
-
-/// Cost of one row of `width` elements.
-pub fn rms_norm_cost(width: usize) -> Cost {
-    Cost { flops: 4 * width as u64, bytes: 4 * width as u64 }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! of the head passes through. Frequencies θ^(−2i/R), optionally with Llama 3's scaling (`rope_type: llama3` of Hugging
 //! Face configurations). Models that norm each query and key head do so in the same node, before the rotation.
 
-use super::cost::Cost;
 use super::real::Real;
 use super::rms_norm::{add_row_gradient, inverse_rms};
 use crate::registry::{Llama3Scaling, Rope};
@@ -134,11 +133,6 @@ impl<T: Real> Rotation<T> {
             x2[i] = b * cos[i] + a * s;
         }
     }
-}
-
-/// Cost of one token of `width` elements in heads.
-pub fn rope_cost(width: usize) -> Cost {
-    Cost { flops: 3 * width as u64, bytes: 4 * width as u64 }
 }
 
 /// `[T, heads·D]` rows into head-major `[heads][T][D]`, unrotated (values).

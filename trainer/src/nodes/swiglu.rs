@@ -1,6 +1,5 @@
 //! SwiGLU: y = SiLU(gate) · up, with SiLU(g) = g·σ(g).
 
-use super::cost::Cost;
 use super::real::Real;
 use rayon::prelude::*;
 
@@ -26,11 +25,6 @@ pub fn swiglu_backward<T: Real>(gate: &mut [T], up: &mut [T], dy: &[T]) {
             *gate = *dy * u * s * (T::ONE + g * (T::ONE - s));
         }
     });
-}
-
-/// Cost of one row of `width` elements (an exponential counts as 16).
-pub fn swiglu_cost(width: usize) -> Cost {
-    Cost { flops: 20 * width as u64, bytes: 4 * width as u64 }
 }
 
 #[cfg(test)]

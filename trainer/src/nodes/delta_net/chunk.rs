@@ -14,7 +14,7 @@ use crate::nodes::product::{Matrix, MatrixMut, Threads, multiply};
 
 /// Tokens of a chunk. The backward pass keeps the state at the start of every chunk, and only while it works on the head
 /// that the state belongs to.
-pub(super) const CHUNK: usize = 16;
+pub(crate) const CHUNK: usize = 16;
 
 /// Keys over queries of one chunk, `[2n, key_dim]`, and their products with the keys, `[2n, n]`: shared by the value
 /// heads of a key head.

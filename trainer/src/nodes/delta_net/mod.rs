@@ -16,7 +16,8 @@ mod key_head;
 mod l2_norm;
 mod shape;
 
-pub use shape::{DeltaGrads, DeltaInput, DeltaShape, DeltaState, DeltaWeights, delta_net_cost};
+pub(crate) use chunk::CHUNK;
+pub use shape::{DeltaGrads, DeltaInput, DeltaShape, DeltaState, DeltaWeights};
 
 use super::Real;
 use super::attention::cut;

@@ -1,7 +1,6 @@
 //! What a Gated DeltaNet layer computes with.
 
 use crate::nodes::Real;
-use crate::nodes::cost::Cost;
 
 /// Head counts and sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,11 +108,4 @@ impl<T: Real> DeltaState<T> {
     pub fn start(shape: DeltaShape) -> Self {
         DeltaState { history: vec![T::ZERO; shape.history()], state: vec![T::ZERO; shape.state()] }
     }
-}
-
-/// Cost of one token: convolution, and per value head six multiplications with its state and as many sums.
-pub fn delta_net_cost(shape: DeltaShape) -> Cost {
-    let conv = 2 * shape.kernel * shape.channels() + 20 * shape.channels();
-    let rule = 6 * shape.state() + 40 * shape.values();
-    Cost { flops: (conv + rule) as u64, bytes: 4 * shape.values() as u64 }
 }
