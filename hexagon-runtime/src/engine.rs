@@ -53,7 +53,7 @@ impl Engine {
         }
         let Engine { projections, float_path, routed, counters, device_time } = self;
         let projection = &projections[index];
-        let mut on_cpu = |buffer: &mut RequestBuffer, first, rows| {
+        let on_cpu = |buffer: &mut RequestBuffer, first, rows| {
             let (input, output) = buffer.float_rows(first, rows);
             float_path.run(&projection.weight, (projection.out, projection.in_), direction, input, output);
         };

@@ -1,16 +1,27 @@
-//! The CPU float path: both directions in f32 on the effective weights, dequantised chunk-wise from the resident copy.
+//! The CPU float path: both directions in f32 on the effective weights, dequantised block-wise from the resident copy.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use crate::Direction;
-use crate::gemm_call::{Strided, multiply};
-use crate::weight::{TILE, Weight};
+use crate::gemm_call::{Columns, Strided, multiply};
+use crate::weight::Weight;
 
-/// Weights dequantised at once: 1 MiB of f32, so that a chunk is still in the second-level cache when it is multiplied.
-const CHUNK_VALUES: usize = 256 << 10;
+/// Output columns of one task. Blocks do not depend on the thread count, so neither do the bits.
+const BLOCK: usize = 256;
+/// Terms of a sum that are added at once: a block of f32 weights of this length stays in the second-level cache between its
+/// widening and its multiplication.
+const CHUNK: usize = 512;
 
-/// Scratch and thread count of the CPU float path.
+thread_local! {
+    static WIDENED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The CPU float path on so many threads.
 pub(crate) struct FloatPath {
     threads: usize,
-    scratch: Vec<f32>,
 }
 
 /// Rows of the caller: `rows` rows of a fixed width, `stride` values apart.
@@ -29,12 +40,12 @@ pub(crate) struct OutputRows<'a> {
 
 impl FloatPath {
     pub fn new(threads: usize) -> FloatPath {
-        FloatPath { threads, scratch: Vec::new() }
+        FloatPath { threads }
     }
 
     /// Computes the product of `input` with a weight of `out` × `in_` and overwrites `output`.
     pub fn run(
-        &mut self,
+        &self,
         weight: &Weight,
         (out, in_): (usize, usize),
         direction: Direction,
@@ -44,49 +55,47 @@ impl FloatPath {
         if input.rows == 0 {
             return;
         }
-        if let Weight::F32(rows) = weight {
-            let w = Strided::rows(rows.values(), out, in_, in_);
-            self.product(direction, input, output, w, 0, false);
-            return;
+        let (from, to) = direction.widths(out, in_);
+        let blocks = Columns::new(output.values, input.rows, to, output.stride).blocks(BLOCK);
+        let run = |(columns, mut block): (Range<usize>, Columns<'_, f32>)| {
+            WIDENED.with_borrow_mut(|widened| {
+                for first in (0..from).step_by(CHUNK) {
+                    let terms = first..from.min(first + CHUNK);
+                    let left = Strided::rows(&input.values[first..], input.rows, terms.len(), input.stride);
+                    let (rows, cols) = match direction {
+                        Direction::Forward => (columns.clone(), terms),
+                        Direction::InputGrad => (terms, columns.clone()),
+                    };
+                    let right = weight_block(weight, in_, rows, cols, widened);
+                    let right = if direction == Direction::Forward { right.transposed() } else { right };
+                    multiply(&mut block, first > 0, left, right, 1);
+                }
+            });
+        };
+        if self.threads > 1 {
+            blocks.into_par_iter().for_each(run);
+        } else {
+            blocks.into_iter().for_each(run);
         }
-        let chunk = (CHUNK_VALUES / in_ / TILE * TILE).max(TILE).min(out);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        if scratch.len() < chunk * in_ {
-            scratch.resize(chunk * in_, 0.0);
-        }
-        let values = output.values;
-        for first in (0..out).step_by(chunk) {
-            let last = (first + chunk).min(out);
-            let dense = &mut scratch[..(last - first) * in_];
-            weight.dequantise(first..last, dense);
-            let w = Strided::rows(dense, last - first, in_, in_);
-            let output = OutputRows { values, stride: output.stride };
-            self.product(direction, input, output, w, first, first > 0);
-        }
-        self.scratch = scratch;
     }
+}
 
-    /// Output features `first..` of a product; `w` holds their rows.
-    fn product(
-        &self,
-        direction: Direction,
-        input: InputRows<'_>,
-        output: OutputRows<'_>,
-        w: Strided<'_, f32>,
-        first: usize,
-        later_chunk: bool,
-    ) {
-        match direction {
-            Direction::Forward => {
-                let x = Strided::rows(input.values, input.rows, w.columns, input.stride);
-                multiply(&mut output.values[first..], output.stride, false, x, w.transposed(), self.threads);
-            }
-            Direction::InputGrad => {
-                let dy = Strided::rows(&input.values[first..], input.rows, w.rows, input.stride);
-                multiply(output.values, output.stride, later_chunk, dy, w, self.threads);
-            }
-        }
+/// Effective weights of output features `rows` and input features `columns`: in place if they are kept as f32, else widened.
+fn weight_block<'a>(
+    weight: &'a Weight,
+    in_: usize,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    widened: &'a mut Vec<f32>,
+) -> Strided<'a, f32> {
+    if let Weight::F32(kept) = weight {
+        return Strided::rows(&kept.values()[rows.start * in_ + columns.start..], rows.len(), columns.len(), in_);
     }
+    widened.resize(BLOCK * CHUNK, 0.0);
+    let dense = &mut widened[..rows.len() * columns.len()];
+    let extents = (rows.len(), columns.len());
+    weight.dequantise(rows, columns, dense);
+    Strided::rows(dense, extents.0, extents.1, extents.1)
 }
 
 #[cfg(test)]
@@ -106,12 +115,12 @@ mod tests {
     /// Several chunks, tails in every extent, strides wider than the rows.
     #[test]
     fn matches_a_plain_sum_in_both_directions_and_every_precision() {
-        let (out, in_, rows) = (301, 1100, 5);
+        let (out, in_, rows) = (601, 1100, 5);
         let values = noise(out * in_, 1);
         for precision in [Precision::F32, Precision::F16, Precision::Q8] {
             let weight = Weight::resident("w", out, in_, WeightData::F32(&values), precision).unwrap().weight;
             let mut effective = vec![0.0; out * in_];
-            weight.dequantise(0..out, &mut effective);
+            weight.dequantise(0..out, 0..in_, &mut effective);
             for direction in Direction::ALL {
                 let (from, to) = direction.widths(out, in_);
                 let input = noise(rows * (from + 3), 2);
@@ -174,8 +183,8 @@ mod tests {
         for direction in Direction::ALL {
             let (from, to) = direction.widths(out, in_);
             let input = noise(rows * from, 6);
-            let mut path = FloatPath::new(2);
-            let mut run = |input: &[f32], rows: usize| {
+            let path = FloatPath::new(2);
+            let run = |input: &[f32], rows: usize| {
                 let mut output = vec![0.0; rows * to];
                 let to_rows = OutputRows { values: &mut output, stride: to };
                 path.run(&weight, (out, in_), direction, InputRows { values: input, rows, stride: from }, to_rows);

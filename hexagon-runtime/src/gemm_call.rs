@@ -1,5 +1,8 @@
 //! The one place that calls the `gemm` crate, whose interface is raw pointers.
 
+use std::marker::PhantomData;
+use std::ops::Range;
+
 use gemm::Parallelism;
 
 /// f32 or f64.
@@ -54,10 +57,42 @@ fn end(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> 
     if rows == 0 || columns == 0 { 0 } else { (rows - 1) * row_stride + (columns - 1) * column_stride + 1 }
 }
 
-/// `product = left·right`, added to what is there if `accumulate`; `product` is row-major with `row_stride`.
-pub(crate) fn multiply<T: Real>(
-    product: &mut [T],
+/// A row-major matrix to write, or a range of its columns: blocks of columns of one matrix can be written at once.
+pub(crate) struct Columns<'a, T> {
+    start: *mut T,
+    rows: usize,
+    columns: usize,
     row_stride: usize,
+    borrowed: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: `Columns` is the only way to the elements it stands for: `new` borrows them mutably and `blocks` gives every
+// block columns of its own.
+unsafe impl<T: Send> Send for Columns<'_, T> {}
+
+impl<'a, T: Real> Columns<'a, T> {
+    /// The first `columns` elements of rows that start `row_stride` apart.
+    pub fn new(data: &'a mut [T], rows: usize, columns: usize, row_stride: usize) -> Self {
+        assert!(row_stride >= columns, "rows of a product must not overlap");
+        assert!(data.len() >= end(rows, columns, row_stride, 1), "a product must fit its slice");
+        Columns { start: data.as_mut_ptr(), rows, columns, row_stride, borrowed: PhantomData }
+    }
+
+    /// Cut into blocks of `width` columns, the last of what is left.
+    pub fn blocks(self, width: usize) -> Vec<(Range<usize>, Columns<'a, T>)> {
+        let block = |first: usize| {
+            let last = (first + width).min(self.columns);
+            // SAFETY: `first` is less than `columns`, which `new` has checked against the slice.
+            let start = unsafe { self.start.add(first) };
+            (first..last, Columns { start, columns: last - first, ..self })
+        };
+        (0..self.columns).step_by(width).map(block).collect()
+    }
+}
+
+/// `product = left·right`, added to what is there if `accumulate`.
+pub(crate) fn multiply<T: Real>(
+    product: &mut Columns<'_, T>,
     accumulate: bool,
     left: Strided<'_, T>,
     right: Strided<'_, T>,
@@ -65,21 +100,19 @@ pub(crate) fn multiply<T: Real>(
 ) {
     let (m, n, k) = (left.rows, right.columns, left.columns);
     assert_eq!(k, right.rows, "inner extents of a product");
-    assert!(row_stride >= n, "rows of a product must not overlap");
-    assert!(
-        product.len() >= end(m, n, row_stride, 1) && left.data.len() >= left.end() && right.data.len() >= right.end()
-    );
+    assert_eq!((m, n), (product.rows, product.columns), "extents of a product");
+    assert!(left.data.len() >= left.end() && right.data.len() >= right.end());
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
-    // SAFETY: the assertions above bound every access by the slices; `product` is borrowed mutably, so it aliases neither
-    // operand; its rows do not overlap because row_stride >= n. T is f32 or f64, both known to the crate.
+    // SAFETY: `Columns::new` and the assertions above bound every access by the slices; `product` is exclusive, so it
+    // aliases neither operand; its rows do not overlap. T is f32 or f64, both known to the crate.
     unsafe {
         gemm::gemm(
             m,
             n,
             k,
-            product.as_mut_ptr(),
+            product.start,
             1,
-            row_stride as isize,
+            product.row_stride as isize,
             accumulate,
             left.data.as_ptr(),
             left.column_stride as isize,
@@ -109,7 +142,7 @@ mod tests {
         let a = Strided::rows(&left, 3, 3, 4);
         let b = Strided::rows(&right, 2, 3, 5).transposed();
         let mut product = vec![1.0; 3 * 4];
-        multiply(&mut product, 4, true, a, b, 1);
+        multiply(&mut Columns::new(&mut product, 3, 2, 4), true, a, b, 1);
         for r in 0..3 {
             for c in 0..2 {
                 let expected: f64 = (0..3).map(|k| left[r * 4 + k] * right[c * 5 + k]).sum();

@@ -3,7 +3,7 @@
 use half::f16;
 
 use crate::Direction;
-use crate::gemm_call::{Strided, multiply};
+use crate::gemm_call::{Columns, Strided, multiply};
 use crate::projection::Projection;
 use crate::weight::TILE;
 
@@ -62,7 +62,7 @@ impl Reference {
         for first in (0..projection.out).step_by(chunk) {
             let last = (first + chunk).min(projection.out);
             dense.resize((last - first) * projection.in_, 0.0f32);
-            projection.weight.dequantise(first..last, &mut dense);
+            projection.weight.dequantise(first..last, 0..projection.in_, &mut dense);
             weights.fill(dense.iter().map(|w| f64::from(*w)));
             match direction {
                 Direction::Forward => sums.forward(&scaled, from, &weights, first..last, partial_length, &mut partial),
@@ -124,16 +124,14 @@ impl Sums<'_> {
             let a = |values| Strided::rows(values, count, length, from);
             let w = |values| Strided::rows(values, width, length, from).transposed();
             multiply(
-                &mut partial.sum,
-                width,
+                &mut Columns::new(&mut partial.sum, count, width, width),
                 false,
                 a(&rows.values[start..]),
                 w(&weights.values[start..]),
                 self.threads,
             );
             multiply(
-                &mut partial.magnitude,
-                width,
+                &mut Columns::new(&mut partial.magnitude, count, width, width),
                 false,
                 a(&rows.magnitudes[start..]),
                 w(&weights.magnitudes[start..]),
@@ -164,16 +162,14 @@ impl Sums<'_> {
             let inside = (start - features.start) * self.to;
             let later = partial.length > 0;
             multiply(
-                &mut partial.sum,
-                self.to,
+                &mut Columns::new(&mut partial.sum, count, self.to, self.to),
                 later,
                 a(&rows.values[start..]),
                 w(&weights.values[inside..]),
                 self.threads,
             );
             multiply(
-                &mut partial.magnitude,
-                self.to,
+                &mut Columns::new(&mut partial.magnitude, count, self.to, self.to),
                 later,
                 a(&rows.magnitudes[start..]),
                 w(&weights.magnitudes[inside..]),
@@ -237,7 +233,7 @@ mod tests {
         let weights: Vec<f32> = (0..out * in_).map(|i| ((i * 31 % 257) as f32 - 128.0) * 0.01).collect();
         let resident = Weight::resident("w", out, in_, WeightData::F32(&weights), Precision::F16).unwrap();
         let mut dense = vec![0.0; out * in_];
-        resident.weight.dequantise(0..out, &mut dense);
+        resident.weight.dequantise(0..out, 0..in_, &mut dense);
         let projection = Projection { name: "w".into(), out, in_, weight: resident.weight, misfit: None };
         for direction in Direction::ALL {
             let (from, to) = direction.widths(out, in_);

@@ -13,7 +13,6 @@ const ROW_GRANULE: usize = 64;
 
 /// Row-major FP16, `out` padded to 32 rows and `in` to 64 columns with zeros.
 pub(crate) struct F16Rows {
-    in_: usize,
     padded_out: usize,
     padded_in: usize,
     halves: AlignedBytes,
@@ -37,14 +36,14 @@ impl F16Rows {
                 }
             },
         )?;
-        Ok(F16Rows { in_, padded_out, padded_in, halves })
+        Ok(F16Rows { padded_out, padded_in, halves })
     }
 
-    pub fn dequantise(&self, rows: Range<usize>, to: &mut [f32]) {
-        let from = &self.halves.as_slice::<f16>()[rows.start * self.padded_in..rows.end * self.padded_in];
-        to.par_chunks_mut(self.in_).zip(from.par_chunks(self.padded_in)).for_each(|(to, from)| {
-            from[..self.in_].convert_to_f32_slice(to);
-        });
+    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32]) {
+        let halves = self.halves.as_slice::<f16>();
+        for (row, to) in rows.zip(to.chunks_exact_mut(columns.len())) {
+            halves[row * self.padded_in..][columns.clone()].convert_to_f32_slice(to);
+        }
     }
 
     /// The weight as the kernels read it.
@@ -82,7 +81,7 @@ mod tests {
             }
         }
         let mut back = vec![0.0; 15];
-        weight.dequantise(0..3, &mut back);
+        weight.dequantise(0..3, 0..5, &mut back);
         assert!(back.iter().zip(&values).all(|(a, b)| *a == f16::from_f32(*b).to_f32()));
     }
 
@@ -91,7 +90,7 @@ mod tests {
         let smallest = 2f32.powi(-24);
         let weight = F16Rows::round(&[smallest, smallest * 0.49], 1, 2).unwrap();
         let mut back = [0.0; 2];
-        weight.dequantise(0..1, &mut back);
+        weight.dequantise(0..1, 0..2, &mut back);
         assert_eq!(back, [smallest, 0.0]);
     }
 

@@ -104,13 +104,17 @@ impl Weight {
         }
     }
 
-    /// Writes the effective weights of output features `rows` as dense f32 rows of `in` values. `rows.start` is a
-    /// multiple of 32.
-    pub fn dequantise(&self, rows: Range<usize>, to: &mut [f32]) {
+    /// Writes the effective weights of output features `rows` and input features `columns` as dense f32 rows. Both
+    /// ranges start at multiples of 32.
+    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32]) {
         match self {
-            Weight::F32(weight) => to.copy_from_slice(&weight.values[rows.start * weight.in_..rows.end * weight.in_]),
-            Weight::F16(weight) => weight.dequantise(rows, to),
-            Weight::Q8(weight) => weight.dequantise(rows, to),
+            Weight::F32(weight) => {
+                for (row, to) in rows.zip(to.chunks_exact_mut(columns.len())) {
+                    to.copy_from_slice(&weight.values[row * weight.in_..][columns.clone()]);
+                }
+            }
+            Weight::F16(weight) => weight.dequantise(rows, columns, to),
+            Weight::Q8(weight) => weight.dequantise(rows, columns, to),
         }
     }
 

@@ -18,7 +18,6 @@ const FP16_OVERFLOW: f32 = 65_520.0;
 ///
 /// Inside a tile, weight (n, k) is the int8 at `(k>>1)*64 + 2*n + (k&1)`; scale n is the FP16 at `1024 + 2*n`.
 pub(crate) struct Q8Tiles {
-    in_: usize,
     row_tiles: usize,
     column_tiles: usize,
     tiles: AlignedBytes,
@@ -139,27 +138,27 @@ impl Q8Tiles {
             }
             Ok(())
         })?;
-        Ok(Q8Tiles { in_, row_tiles, column_tiles, tiles })
+        Ok(Q8Tiles { row_tiles, column_tiles, tiles })
     }
 
-    pub fn dequantise(&self, rows: Range<usize>, to: &mut [f32]) {
-        debug_assert_eq!(rows.start % TILE, 0);
+    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32]) {
+        debug_assert!(rows.start.is_multiple_of(TILE) && columns.start.is_multiple_of(TILE));
         let band_bytes = self.column_tiles * TILE_BYTES;
-        let bytes = &self.bytes()[rows.start / TILE * band_bytes..];
-        to.par_chunks_mut(TILE * self.in_).zip(bytes.par_chunks(band_bytes)).for_each(|(to, band)| {
-            let mut values = [0.0f32; TILE_QUANTS];
-            for (column, tile) in band.chunks_exact(TILE_BYTES).enumerate() {
+        let bands = self.bytes()[rows.start / TILE * band_bytes..].chunks_exact(band_bytes);
+        let mut values = [0.0f32; TILE_QUANTS];
+        for (to, band) in to.chunks_mut(TILE * columns.len()).zip(bands) {
+            let tiles = band.chunks_exact(TILE_BYTES).skip(columns.start / TILE);
+            for (first, tile) in (0..columns.len()).step_by(TILE).zip(tiles) {
                 dequantise_tile(tile, &mut values);
-                let first = column * TILE;
-                let width = TILE.min(self.in_ - first);
-                for (n, row) in to.chunks_mut(self.in_).enumerate() {
+                let width = TILE.min(columns.len() - first);
+                for (n, row) in to.chunks_mut(columns.len()).enumerate() {
                     for (pair, to) in row[first..first + width].chunks_mut(2).enumerate() {
                         let from = pair * 64 + 2 * n;
                         to.copy_from_slice(&values[from..from + to.len()]);
                     }
                 }
             }
-        });
+        }
     }
 
     /// The weight as the kernels read it.
@@ -317,7 +316,7 @@ mod tests {
         let values = ramp(out * in_);
         let weight = Q8Tiles::quantise(&values, out, in_).unwrap();
         let mut all = vec![f32::NAN; out * in_];
-        weight.dequantise(0..out, &mut all);
+        weight.dequantise(0..out, 0..in_, &mut all);
         for row in 0..out {
             for (block, chunk) in values[row * in_..(row + 1) * in_].chunks(32).enumerate() {
                 let quantised = Block::quantise(chunk);
@@ -327,9 +326,11 @@ mod tests {
                 }
             }
         }
-        let mut part = vec![f32::NAN; 6 * in_];
-        weight.dequantise(64..70, &mut part);
-        assert_eq!(part, all[64 * in_..]);
+        let mut part = vec![f32::NAN; 6 * 13];
+        weight.dequantise(64..70, 32..45, &mut part);
+        for (row, part) in part.chunks_exact(13).enumerate() {
+            assert_eq!(part, &all[(64 + row) * in_ + 32..][..13]);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::nodes::{DELTA_CHUNK, VOCABULARY_ROWS, rows_at_a_time};
+use crate::nodes::{DELTA_CHUNK, HEAD_WIDENED, rows_at_a_time};
 use crate::registry::{DeltaNet, ModelConfig};
 
 const F32: u64 = 4;
@@ -19,11 +19,12 @@ pub struct PeakPart {
     pub bytes: u64,
 }
 
-/// The head's buffers for `targets` rows of `tokens`: one chunk of logits, one of widened vocabulary rows, the target
+/// The head's buffers for `targets` rows of `tokens`: one chunk of logits, a block of widened vocabulary rows for every
+/// thread, the target
 /// rows with their normed values and both gradients, and the hidden rows with theirs.
-pub fn head_bytes(config: &ModelConfig, tokens: usize, targets: usize) -> u64 {
+pub fn head_bytes(config: &ModelConfig, tokens: usize, targets: usize, threads: usize) -> u64 {
     let rows = rows_at_a_time(config.vocab).min(targets);
-    let (logits, widened) = (rows * config.vocab, VOCABULARY_ROWS.min(config.vocab) * config.hidden);
+    let (logits, widened) = (rows * config.vocab, threads * HEAD_WIDENED);
     F32 * (logits + widened + (4 * targets + 2 * tokens) * config.hidden) as u64
 }
 
@@ -68,9 +69,9 @@ mod tests {
     #[test]
     fn figures_follow_the_buffers() {
         let config = ModelConfig::preset("llama-3.2-1b").unwrap().1;
-        // 65 rows of logits.
-        assert_eq!(head_bytes(&config, 100, 80), 4 * (65 * 128_256 + 2048 * 2048 + (4 * 80 + 2 * 100) * 2048));
-        assert_eq!(head_bytes(&config, 100, 3), 4 * (3 * 128_256 + 2048 * 2048 + (4 * 3 + 2 * 100) * 2048));
+        // 256 rows of logits at most.
+        assert_eq!(head_bytes(&config, 100, 300, 2), 4 * (256 * 128_256 + (2 << 18) + (4 * 300 + 2 * 100) * 2048));
+        assert_eq!(head_bytes(&config, 100, 3, 2), 4 * (3 * 128_256 + (2 << 18) + (4 * 3 + 2 * 100) * 2048));
         assert_eq!(request_bytes(&config, 100), 100 * (4 * (8192 + 2048) + 5));
         assert_eq!(layer_gradient_bytes(&config, 0, &[100], 8), 4 * 100 * (4 * 2048 + 2 * 8192));
         let config = ModelConfig::preset("qwen3.5-4b").unwrap().1;

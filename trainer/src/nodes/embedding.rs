@@ -1,6 +1,7 @@
 //! The embedding matrix, also the vocabulary head of tied models: held once, in the narrowest form
 //! that keeps every value of the file, and widened to f32 a block of rows at a time.
 
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -64,15 +65,19 @@ impl EmbeddingTable {
         }
     }
 
-    fn row(&self, row: usize, out: &mut [f32]) {
-        let at = row * self.width..(row + 1) * self.width;
+    /// Columns `columns` of a row; they start at a multiple of 32.
+    fn row(&self, row: usize, columns: Range<usize>, out: &mut [f32]) {
+        let at = row * self.width + columns.start..row * self.width + columns.end;
         match &self.storage {
             Storage::F32(v) => out.copy_from_slice(&v[at]),
-            Storage::F16(v) => out.iter_mut().zip(&v[at]).for_each(|(o, v)| *o = v.to_f32()),
-            Storage::Bf16(v) => out.iter_mut().zip(&v[at]).for_each(|(o, v)| *o = v.to_f32()),
+            Storage::F16(v) => v[at].convert_to_f32_slice(out),
+            // The upper half of an f32, which vector code shifts into place.
+            Storage::Bf16(v) => {
+                out.iter_mut().zip(&v[at]).for_each(|(o, v)| *o = f32::from_bits(u32::from(v.to_bits()) << 16));
+            }
             Storage::Q8(v) => {
                 let bytes = self.width.div_ceil(Q8_BLOCK) * Q8_BYTES;
-                let blocks = v[row * bytes..][..bytes].chunks_exact(Q8_BYTES);
+                let blocks = v[row * bytes..][..bytes].chunks_exact(Q8_BYTES).skip(columns.start / Q8_BLOCK);
                 for (out, block) in out.chunks_mut(Q8_BLOCK).zip(blocks) {
                     let scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
                     for (out, q) in out.iter_mut().zip(&block[2..]) {
@@ -83,20 +88,29 @@ impl EmbeddingTable {
         }
     }
 
-    /// Rows `range` in f32, in place if they are kept so, else widened into `scratch`.
-    pub(super) fn block<'a>(&'a self, range: Range<usize>, scratch: &'a mut Vec<f32>) -> &'a [f32] {
+    /// Columns `columns` of rows `rows` in f32 and the distance of two rows: in place if they are kept so, else widened
+    /// into `scratch`. The columns start at a multiple of 32.
+    pub(super) fn block<'a>(
+        &'a self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        scratch: &'a mut Vec<f32>,
+    ) -> (&'a [f32], usize) {
         if let Storage::F32(v) = &self.storage {
-            return &v[range.start * self.width..range.end * self.width];
+            let first = rows.start * self.width + columns.start;
+            return (&v[first..(rows.end - 1) * self.width + columns.end], self.width);
         }
-        scratch.resize(range.len() * self.width, 0.0);
-        scratch.par_chunks_mut(self.width).enumerate().for_each(|(i, out)| self.row(range.start + i, out));
-        scratch
+        scratch.resize(rows.len() * columns.len(), 0.0);
+        for (row, out) in rows.zip(scratch.chunks_exact_mut(columns.len())) {
+            self.row(row, columns.clone(), out);
+        }
+        (scratch, columns.len())
     }
 
     /// `out[t] = table[ids[t]]`, `[ids.len(), width]`. Ids must be below [`EmbeddingTable::rows`].
     pub fn gather(&self, ids: impl Iterator<Item = u32>, out: &mut [f32]) {
         for (id, out) in ids.zip(out.chunks_exact_mut(self.width)) {
-            self.row(id as usize, out);
+            self.row(id as usize, 0..self.width, out);
         }
     }
 }
@@ -117,7 +131,7 @@ mod tests {
             let mut out = vec![0.0; 10];
             table.gather([4, 1].into_iter(), &mut out);
             assert_eq!(out, [&values[20..25], &values[5..10]].concat());
-            assert_eq!(table.block(2..4, &mut Vec::new()), &values[10..20]);
+            assert_eq!(table.block(2..4, 0..5, &mut Vec::new()), (&values[10..20], 5));
         }
     }
 

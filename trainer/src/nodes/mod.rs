@@ -31,7 +31,7 @@ pub(crate) use dropout::unit;
 pub use dropout::{DropoutKey, mix};
 pub use embedding::EmbeddingTable;
 pub use exp::exp;
-pub(crate) use head::{VOCABULARY_ROWS, rows_at_a_time};
+pub(crate) use head::{WIDENED as HEAD_WIDENED, rows_at_a_time};
 pub use head::{head_backward, head_log_probs, head_logits, head_loss_and_grad};
 pub use lora::LoraGroup;
 pub use output_gate::{output_gate, output_gate_backward};

@@ -131,7 +131,7 @@ impl Report {
     /// # Errors
     /// Too many tokens for the model, a projection larger than a session, activations beyond their budget.
     pub fn of(request: &PlanRequest) -> Result<Report, PlanFailure> {
-        let PlanRequest { config, policy, tokens, rank, .. } = request;
+        let PlanRequest { config, policy, tokens, rank, threads, .. } = request;
         let (tokens, rank) = (*tokens, *rank);
         if tokens > config.max_positions {
             return Err(PlanFailure::TooLong { tokens, max: config.max_positions });
@@ -142,7 +142,7 @@ impl Report {
         let resident = Resident::of(config, policy);
         let activations = ActivationPlan::of(request)?;
         let adapters = Adapters::of(config, rank);
-        let head = head_bytes(config, tokens, tokens);
+        let head = head_bytes(config, tokens, tokens, *threads);
         let part = |name, bytes| PeakPart { name, bytes };
         let peak = vec![
             part("resident weights", resident.bytes),
