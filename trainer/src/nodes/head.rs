@@ -6,6 +6,7 @@ use super::embedding::EmbeddingTable;
 use super::product::{Matrix, MatrixMut, Threads, multiply};
 use super::real::Real;
 use super::reduce::{max, sum};
+use super::vectorised::vectorised;
 use rayon::prelude::*;
 
 /// Values of the matrix that a thread widens at a time.
@@ -114,6 +115,7 @@ struct PartialSum<T> {
 }
 
 impl<T: Real> PartialSum<T> {
+    #[inline(always)]
     fn of(x: &[T]) -> Self {
         let peak = max(x);
         let mut terms = [T::ZERO; 1024];
@@ -133,7 +135,10 @@ impl<T: Real> PartialSum<T> {
 fn logits_and_log_sums<T: Real>(table: &EmbeddingTable, hidden: &[T], logits: &mut [T]) -> Vec<f64> {
     let rows = hidden.len() / table.width();
     let partial = block_logits(table, hidden, logits, |logits| {
-        logits.chunks_exact(logits.len() / rows).map(PartialSum::of).collect::<Vec<_>>()
+        vectorised(
+            #[inline(always)]
+            || logits.chunks_exact(logits.len() / rows).map(PartialSum::of).collect::<Vec<_>>(),
+        )
     });
     (0..rows).map(|row| PartialSum::log_sum(partial.iter().map(|block| block[row]))).collect()
 }
@@ -165,7 +170,10 @@ pub fn head_loss_and_grad<T: Real>(
             let count = block.len() / rows;
             for (row, log_sum) in block.chunks_exact_mut(count).zip(&log_sums) {
                 let log_sum = T::of(*log_sum);
-                row.iter_mut().for_each(|l| *l = scale * (*l - log_sum).exp());
+                vectorised(
+                    #[inline(always)]
+                    || row.iter_mut().for_each(|l| *l = scale * (*l - log_sum).exp()),
+                );
             }
         });
         for (row, target) in targets.iter().enumerate() {

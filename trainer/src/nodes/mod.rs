@@ -19,6 +19,7 @@ mod reduce;
 mod rms_norm;
 mod rope;
 mod swiglu;
+mod vectorised;
 
 pub(crate) use attention::cut;
 pub use attention::{AttentionShape, Visible, attend, attention_backward, attention_forward};

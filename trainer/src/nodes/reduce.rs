@@ -4,7 +4,10 @@ use super::real::Real;
 
 const LANES: usize = 16;
 
-fn fold<T: Real>(mut lanes: [T; LANES]) -> T {
+/// The lanes pairwise. Kept apart from the loops that fill them: seen together, the compiler splits the lanes into pairs.
+#[inline(never)]
+fn fold<T: Real>(lanes: &[T; LANES]) -> T {
+    let mut lanes = *lanes;
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
@@ -17,6 +20,7 @@ fn fold<T: Real>(mut lanes: [T; LANES]) -> T {
 }
 
 /// Σ a·b.
+#[inline(always)]
 pub fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let (a_chunks, a_tail) = a.as_chunks::<LANES>();
     let (b_chunks, b_tail) = b.as_chunks::<LANES>();
@@ -26,15 +30,17 @@ pub fn dot<T: Real>(a: &[T], b: &[T]) -> T {
             lanes[i] += a[i] * b[i];
         }
     }
-    a_tail.iter().zip(b_tail).fold(fold(lanes), |sum, (a, b)| sum + *a * *b)
+    a_tail.iter().zip(b_tail).fold(fold(&lanes), |sum, (a, b)| sum + *a * *b)
 }
 
 /// Σ a².
+#[inline(always)]
 pub fn sum_of_squares<T: Real>(a: &[T]) -> T {
     dot(a, a)
 }
 
 /// Σ a.
+#[inline(always)]
 pub(super) fn sum<T: Real>(a: &[T]) -> T {
     let (chunks, tail) = a.as_chunks::<LANES>();
     let mut lanes = [T::ZERO; LANES];
@@ -43,10 +49,11 @@ pub(super) fn sum<T: Real>(a: &[T]) -> T {
             lanes[i] += chunk[i];
         }
     }
-    tail.iter().fold(fold(lanes), |sum, a| sum + *a)
+    tail.iter().fold(fold(&lanes), |sum, a| sum + *a)
 }
 
 /// Largest element; −∞ for none. NaN elements are passed over.
+#[inline(always)]
 pub(super) fn max<T: Real>(a: &[T]) -> T {
     let (chunks, tail) = a.as_chunks::<LANES>();
     let mut lanes = [T::NEG_INFINITY; LANES];

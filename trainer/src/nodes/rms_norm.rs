@@ -3,8 +3,10 @@
 
 use super::real::Real;
 use super::reduce::{dot, sum_of_squares};
+use super::vectorised::vectorised;
 use rayon::prelude::*;
 
+#[inline(always)]
 pub(super) fn inverse_rms<T: Real>(x: &[T], eps: T) -> T {
     T::ONE / (sum_of_squares(x) / T::of(x.len() as f64) + eps).sqrt()
 }
@@ -13,10 +15,15 @@ pub(super) fn inverse_rms<T: Real>(x: &[T], eps: T) -> T {
 pub fn rms_norm<T: Real>(x: &[T], weight: &[T], eps: T, out: &mut [T]) {
     let width = weight.len();
     out.par_chunks_mut(width).zip(x.par_chunks(width)).for_each(|(out, x)| {
-        let r = inverse_rms(x, eps);
-        for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
-            *out = *w * (*x * r);
-        }
+        vectorised(
+            #[inline(always)]
+            || {
+                let r = inverse_rms(x, eps);
+                for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
+                    *out = *w * (*x * r);
+                }
+            },
+        );
     });
 }
 
@@ -28,15 +35,21 @@ pub fn rms_norm_backward<T: Real>(x: &[T], weight: &[T], eps: T, dy: &[T], dx: &
     rows.for_each_init(
         || vec![T::ZERO; width],
         |g, ((dx, dy), x)| {
-            for ((g, dy), w) in g.iter_mut().zip(dy).zip(weight) {
-                *g = *dy * *w;
-            }
-            add_row_gradient(x, inverse_rms(x, eps), g, dx);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for ((g, dy), w) in g.iter_mut().zip(dy).zip(weight) {
+                        *g = *dy * *w;
+                    }
+                    add_row_gradient(x, inverse_rms(x, eps), g, dx);
+                },
+            );
         },
     );
 }
 
 /// dx += r · (g − n · mean(g·n)) for one row, g the gradient of n = x·r.
+#[inline(always)]
 pub(super) fn add_row_gradient<T: Real>(x: &[T], r: T, g: &[T], dx: &mut [T]) {
     let mean = dot(g, x) * r / T::of(x.len() as f64);
     for ((dx, g), x) in dx.iter_mut().zip(g).zip(x) {

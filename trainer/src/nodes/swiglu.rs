@@ -1,6 +1,7 @@
 //! SwiGLU: y = SiLU(gate) · up, with SiLU(g) = g·σ(g).
 
 use super::real::Real;
+use super::vectorised::vectorised;
 use rayon::prelude::*;
 
 /// Elements one task takes: enough to be worth a task, few enough to share out evenly.
@@ -9,9 +10,14 @@ const TASK: usize = 16 * 1024;
 /// `out = SiLU(gate) · up`, elementwise.
 pub fn swiglu<T: Real>(gate: &[T], up: &[T], out: &mut [T]) {
     out.par_chunks_mut(TASK).zip(gate.par_chunks(TASK)).zip(up.par_chunks(TASK)).for_each(|((out, gate), up)| {
-        for ((out, g), u) in out.iter_mut().zip(gate).zip(up) {
-            *out = *g * g.sigmoid() * *u;
-        }
+        vectorised(
+            #[inline(always)]
+            || {
+                for ((out, g), u) in out.iter_mut().zip(gate).zip(up) {
+                    *out = *g * g.sigmoid() * *u;
+                }
+            },
+        );
     });
 }
 
@@ -19,11 +25,16 @@ pub fn swiglu<T: Real>(gate: &[T], up: &[T], out: &mut [T]) {
 /// dup = dy·g·s, dgate = dy·u·s·(1 + g·(1 − s)).
 pub fn swiglu_backward<T: Real>(gate: &mut [T], up: &mut [T], dy: &[T]) {
     gate.par_chunks_mut(TASK).zip(up.par_chunks_mut(TASK)).zip(dy.par_chunks(TASK)).for_each(|((gate, up), dy)| {
-        for ((gate, up), dy) in gate.iter_mut().zip(up).zip(dy) {
-            let (g, u, s) = (*gate, *up, gate.sigmoid());
-            *up = *dy * g * s;
-            *gate = *dy * u * s * (T::ONE + g * (T::ONE - s));
-        }
+        vectorised(
+            #[inline(always)]
+            || {
+                for ((gate, up), dy) in gate.iter_mut().zip(up).zip(dy) {
+                    let (g, u, s) = (*gate, *up, gate.sigmoid());
+                    *up = *dy * g * s;
+                    *gate = *dy * u * s * (T::ONE + g * (T::ONE - s));
+                }
+            },
+        );
     });
 }
 

@@ -23,12 +23,14 @@ pub(super) struct KeyGrads<T> {
 }
 
 impl<T: Real> KeyGrads<T> {
+    #[inline(always)]
     pub fn zeros(keys: &Keys<T>) -> Self {
         let (n, dim) = (keys.n, keys.dim);
         KeyGrads { rows: vec![T::ZERO; 2 * n * dim], products: vec![T::ZERO; 2 * n * n] }
     }
 
     /// Takes the gradients of the products to the rows: both factors of k_i·k_j, and of q_i·k_j.
+    #[inline(always)]
     pub fn finish(&mut self, keys: &Keys<T>) {
         let (n, dim) = (keys.n, keys.dim);
         let products = Matrix::new(&self.products, 2 * n, n);
@@ -51,6 +53,7 @@ pub(super) struct HeadGrads<'a, T> {
 /// One value head over one chunk. `state` is the state at the chunk's start, `d_state` the gradient of that at its end,
 /// which becomes that of the start. Both are `[key_dim, width]`.
 #[allow(clippy::too_many_arguments)]
+#[inline(always)]
 pub(super) fn backward<T: Real>(
     keys: &Keys<T>,
     decays: &Decays<T>,

@@ -19,15 +19,18 @@ pub(super) struct Channels<'a, T> {
 }
 
 impl<'a, T: Real> Channels<'a, T> {
+    #[inline(always)]
     fn kernel(&self) -> usize {
         self.weights.len() / self.channels
     }
 
+    #[inline(always)]
     fn tap(&self, tap: usize) -> &'a [T] {
         &self.weights[tap * self.channels + self.block.0..][..self.block.1]
     }
 
     /// The row that tap `tap` of token `t` reads.
+    #[inline(always)]
     fn row(&self, t: usize, tap: usize) -> Option<&'a [T]> {
         let before = self.kernel() - 1;
         let (rows, row) = if t + tap >= before { (self.u, t + tap - before) } else { (self.history?, t + tap) };
@@ -35,6 +38,7 @@ impl<'a, T: Real> Channels<'a, T> {
     }
 
     /// p of every token, `[tokens, block]`.
+    #[inline(always)]
     pub fn convolve(&self, out: &mut [T]) {
         for (t, out) in out.chunks_exact_mut(self.block.1).enumerate() {
             out.fill(T::ZERO);
@@ -48,6 +52,7 @@ impl<'a, T: Real> Channels<'a, T> {
     }
 
     /// du[t] = Σ_j w[j]·dp[t + kernel − 1 − j], `[tokens, block]`; nothing flows into the history.
+    #[inline(always)]
     pub fn convolve_backward(&self, dp: &[T], du: &mut [T]) {
         let (width, before) = (self.block.1, self.kernel() - 1);
         let tokens = dp.len() / width;

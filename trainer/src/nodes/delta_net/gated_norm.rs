@@ -5,6 +5,7 @@ use crate::nodes::Real;
 use crate::nodes::rms_norm::{add_row_gradient, inverse_rms};
 
 /// One row: `out = w · (o · r) · SiLU(z)`.
+#[inline(always)]
 pub(super) fn gated_norm<T: Real>(o: &[T], z: &[T], weight: &[T], eps: T, out: &mut [T]) {
     let r = inverse_rms(o, eps);
     for (((out, o), z), w) in out.iter_mut().zip(o).zip(z).zip(weight) {
@@ -13,6 +14,7 @@ pub(super) fn gated_norm<T: Real>(o: &[T], z: &[T], weight: &[T], eps: T, out: &
 }
 
 /// Backward of one row: writes dz = dy·w·n·SiLU′(z), and do by way of g = dy·w·SiLU(z), the gradient of n = o·r.
+#[inline(always)]
 pub(super) fn gated_norm_backward<T: Real>(
     (o, z): (&[T], &[T]),
     weight: &[T],

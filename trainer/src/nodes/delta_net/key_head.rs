@@ -8,6 +8,7 @@ use super::gates::{log_decay, log_decay_backward, write_gate_backward};
 use super::l2_norm::{l2_norm, l2_norm_backward};
 use super::shape::{DeltaInput, DeltaShape, DeltaWeights};
 use crate::nodes::Real;
+use crate::nodes::vectorised::vectorised;
 use std::ops::Range;
 
 /// What one task works on.
@@ -42,10 +43,12 @@ pub(super) struct TaskGrads<'a, T> {
 }
 
 impl<T: Real> KeyHead<'_, T> {
+    #[inline(always)]
     fn tokens(&self) -> usize {
         self.span.len()
     }
 
+    #[inline(always)]
     fn channels(&self, block: (usize, usize)) -> Channels<'_, T> {
         let channels = self.shape.channels();
         let u = &self.input.u[self.span.start * channels..self.span.end * channels];
@@ -53,10 +56,12 @@ impl<T: Real> KeyHead<'_, T> {
     }
 
     /// 1/√key_dim, the factor on queries.
+    #[inline(always)]
     fn query_scale(&self) -> T {
         T::ONE / T::of(self.shape.key_dim as f64).sqrt()
     }
 
+    #[inline(always)]
     fn mix(&self) -> Mixed<T> {
         let dim = self.shape.key_dim;
         let convolved = self.shape.parts(self.head).map(|block| {
@@ -72,6 +77,7 @@ impl<T: Real> KeyHead<'_, T> {
     }
 
     /// β and e^g of value head `head`, per token.
+    #[inline(always)]
     fn gates(&self, head: usize) -> (Vec<T>, Vec<T>) {
         let at = |t: usize| t * self.shape.value_heads + head;
         let (bias, rate) = (self.weights.dt_bias[head], self.weights.rate[head]);
@@ -81,6 +87,7 @@ impl<T: Real> KeyHead<'_, T> {
     }
 
     /// Gate row of value head `head` (among all) for token `t` of the run.
+    #[inline(always)]
     fn z(&self, t: usize, head: usize) -> &[T] {
         &self.input.z[(self.span.start + t) * self.shape.values() + head * self.shape.value_dim..]
             [..self.shape.value_dim]
@@ -88,6 +95,14 @@ impl<T: Real> KeyHead<'_, T> {
 
     /// Fills `out` (`[n, group·value_dim]`) and takes the group's states (`[group][key_dim][value_dim]`) to the run's end.
     pub fn forward(&self, states: &mut [T], out: &mut [T]) {
+        vectorised(
+            #[inline(always)]
+            || self.run_forward(states, out),
+        );
+    }
+
+    #[inline(always)]
+    fn run_forward(&self, states: &mut [T], out: &mut [T]) {
         let (group, dim, width) = (self.shape.group(), self.shape.key_dim, self.shape.value_dim);
         let mixed = self.mix();
         let gates: Vec<_> = (0..group).map(|member| self.gates(self.head * group + member)).collect();
@@ -115,6 +130,14 @@ impl<T: Real> KeyHead<'_, T> {
 
     /// Backward of a run that begins with an empty state. `dy` is the gradient of the node's output, `[T, values]` rows.
     pub fn backward(&self, dy: &[T], grads: TaskGrads<'_, T>) {
+        vectorised(
+            #[inline(always)]
+            || self.run_backward(dy, grads),
+        );
+    }
+
+    #[inline(always)]
+    fn run_backward(&self, dy: &[T], grads: TaskGrads<'_, T>) {
         let TaskGrads { parts: [dq, dk, dv], z: dz, b: db, a: da } = grads;
         let mixed = self.mix();
         let group = self.shape.group();
@@ -133,6 +156,7 @@ impl<T: Real> KeyHead<'_, T> {
     }
 
     /// Adds to dq and dk (of the normed rows), writes the member's share of dv, dz, db and da.
+    #[inline(always)]
     fn value_head_backward(
         &self,
         mixed: &Mixed<T>,
@@ -218,12 +242,14 @@ impl<T: Real> KeyHead<'_, T> {
     }
 
     /// First token and length of chunk `index`.
+    #[inline(always)]
     fn chunk(&self, index: usize) -> (usize, usize) {
         let first = index * CHUNK;
         (first, CHUNK.min(self.tokens() - first))
     }
 
     /// Through l2 norm, SiLU and convolution, in place.
+    #[inline(always)]
     fn unmix(&self, mixed: &Mixed<T>, grads: [&mut [T]; 3]) {
         let blocks = self.shape.parts(self.head);
         let scales = [Some(self.query_scale()), Some(T::ONE), None];
