@@ -14,6 +14,8 @@ const BLOCK: usize = 256;
 /// Terms of a sum that are added at once: a block of f32 weights of this length stays in the second-level cache between its
 /// widening and its multiplication.
 const CHUNK: usize = 512;
+/// Values between two rows of a block: a cache line.
+const PADDING: usize = 16;
 
 thread_local! {
     static WIDENED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
@@ -66,7 +68,7 @@ impl FloatPath {
                         Direction::Forward => (columns.clone(), terms),
                         Direction::InputGrad => (terms, columns.clone()),
                     };
-                    let right = weight_block(weight, in_, rows, cols, widened);
+                    let right = weight_block(weight, rows, cols, widened);
                     let right = if direction == Direction::Forward { right.transposed() } else { right };
                     multiply(&mut block, first > 0, left, right, 1);
                 }
@@ -80,22 +82,20 @@ impl FloatPath {
     }
 }
 
-/// Effective weights of output features `rows` and input features `columns`: in place if they are kept as f32, else widened.
+/// Effective weights of output features `rows` and input features `columns`, widened or copied to rows that do not fall into
+/// the same cache sets, as those of a matrix as wide as a power of two do when they are packed side by side.
 fn weight_block<'a>(
-    weight: &'a Weight,
-    in_: usize,
+    weight: &Weight,
     rows: Range<usize>,
     columns: Range<usize>,
     widened: &'a mut Vec<f32>,
 ) -> Strided<'a, f32> {
-    if let Weight::F32(kept) = weight {
-        return Strided::rows(&kept.values()[rows.start * in_ + columns.start..], rows.len(), columns.len(), in_);
-    }
-    widened.resize(BLOCK * CHUNK, 0.0);
-    let dense = &mut widened[..rows.len() * columns.len()];
-    let extents = (rows.len(), columns.len());
-    weight.dequantise(rows, columns, dense);
-    Strided::rows(dense, extents.0, extents.1, extents.1)
+    let (count, width) = (rows.len(), columns.len());
+    let stride = width + PADDING;
+    widened.resize(count.max(BLOCK) * stride, 0.0);
+    let block = &mut widened[..count * stride];
+    weight.dequantise(rows, columns, block, stride);
+    Strided::rows(block, count, width, stride)
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
         for precision in [Precision::F32, Precision::F16, Precision::Q8] {
             let weight = Weight::resident("w", out, in_, WeightData::F32(&values), precision).unwrap().weight;
             let mut effective = vec![0.0; out * in_];
-            weight.dequantise(0..out, 0..in_, &mut effective);
+            weight.dequantise(0..out, 0..in_, &mut effective, in_);
             for direction in Direction::ALL {
                 let (from, to) = direction.widths(out, in_);
                 let input = noise(rows * (from + 3), 2);

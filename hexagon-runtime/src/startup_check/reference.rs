@@ -62,7 +62,7 @@ impl Reference {
         for first in (0..projection.out).step_by(chunk) {
             let last = (first + chunk).min(projection.out);
             dense.resize((last - first) * projection.in_, 0.0f32);
-            projection.weight.dequantise(first..last, 0..projection.in_, &mut dense);
+            projection.weight.dequantise(first..last, 0..projection.in_, &mut dense, projection.in_);
             weights.fill(dense.iter().map(|w| f64::from(*w)));
             match direction {
                 Direction::Forward => sums.forward(&scaled, from, &weights, first..last, partial_length, &mut partial),
@@ -233,7 +233,7 @@ mod tests {
         let weights: Vec<f32> = (0..out * in_).map(|i| ((i * 31 % 257) as f32 - 128.0) * 0.01).collect();
         let resident = Weight::resident("w", out, in_, WeightData::F32(&weights), Precision::F16).unwrap();
         let mut dense = vec![0.0; out * in_];
-        resident.weight.dequantise(0..out, 0..in_, &mut dense);
+        resident.weight.dequantise(0..out, 0..in_, &mut dense, in_);
         let projection = Projection { name: "w".into(), out, in_, weight: resident.weight, misfit: None };
         for direction in Direction::ALL {
             let (from, to) = direction.widths(out, in_);

@@ -39,10 +39,10 @@ impl F16Rows {
         Ok(F16Rows { padded_out, padded_in, halves })
     }
 
-    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32]) {
+    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32], stride: usize) {
         let halves = self.halves.as_slice::<f16>();
-        for (row, to) in rows.zip(to.chunks_exact_mut(columns.len())) {
-            halves[row * self.padded_in..][columns.clone()].convert_to_f32_slice(to);
+        for (row, to) in rows.zip(to.chunks_mut(stride)) {
+            halves[row * self.padded_in..][columns.clone()].convert_to_f32_slice(&mut to[..columns.len()]);
         }
     }
 
@@ -81,7 +81,7 @@ mod tests {
             }
         }
         let mut back = vec![0.0; 15];
-        weight.dequantise(0..3, 0..5, &mut back);
+        weight.dequantise(0..3, 0..5, &mut back, 5);
         assert!(back.iter().zip(&values).all(|(a, b)| *a == f16::from_f32(*b).to_f32()));
     }
 
@@ -90,7 +90,7 @@ mod tests {
         let smallest = 2f32.powi(-24);
         let weight = F16Rows::round(&[smallest, smallest * 0.49], 1, 2).unwrap();
         let mut back = [0.0; 2];
-        weight.dequantise(0..1, 0..2, &mut back);
+        weight.dequantise(0..1, 0..2, &mut back, 2);
         assert_eq!(back, [smallest, 0.0]);
     }
 

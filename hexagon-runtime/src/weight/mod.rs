@@ -39,12 +39,6 @@ pub(crate) struct F32Rows {
     values: Vec<f32>,
 }
 
-impl F32Rows {
-    pub fn values(&self) -> &[f32] {
-        &self.values
-    }
-}
-
 /// A weight made resident, and why it is not in the precision asked for, if it is not.
 pub(crate) struct Resident {
     pub weight: Weight,
@@ -104,17 +98,17 @@ impl Weight {
         }
     }
 
-    /// Writes the effective weights of output features `rows` and input features `columns` as dense f32 rows. Both
-    /// ranges start at multiples of 32.
-    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32]) {
+    /// Writes the effective weights of output features `rows` and input features `columns` as f32 rows that
+    /// start `stride` values apart. Both ranges start at multiples of 32.
+    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32], stride: usize) {
         match self {
             Weight::F32(weight) => {
-                for (row, to) in rows.zip(to.chunks_exact_mut(columns.len())) {
-                    to.copy_from_slice(&weight.values[row * weight.in_..][columns.clone()]);
+                for (row, to) in rows.zip(to.chunks_mut(stride)) {
+                    to[..columns.len()].copy_from_slice(&weight.values[row * weight.in_..][columns.clone()]);
                 }
             }
-            Weight::F16(weight) => weight.dequantise(rows, columns, to),
-            Weight::Q8(weight) => weight.dequantise(rows, columns, to),
+            Weight::F16(weight) => weight.dequantise(rows, columns, to, stride),
+            Weight::Q8(weight) => weight.dequantise(rows, columns, to, stride),
         }
     }
 

@@ -141,17 +141,17 @@ impl Q8Tiles {
         Ok(Q8Tiles { row_tiles, column_tiles, tiles })
     }
 
-    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32]) {
+    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32], stride: usize) {
         debug_assert!(rows.start.is_multiple_of(TILE) && columns.start.is_multiple_of(TILE));
         let band_bytes = self.column_tiles * TILE_BYTES;
         let bands = self.bytes()[rows.start / TILE * band_bytes..].chunks_exact(band_bytes);
         let mut values = [0.0f32; TILE_QUANTS];
-        for (to, band) in to.chunks_mut(TILE * columns.len()).zip(bands) {
+        for (to, band) in to.chunks_mut(TILE * stride).zip(bands) {
             let tiles = band.chunks_exact(TILE_BYTES).skip(columns.start / TILE);
             for (first, tile) in (0..columns.len()).step_by(TILE).zip(tiles) {
                 dequantise_tile(tile, &mut values);
                 let width = TILE.min(columns.len() - first);
-                for (n, row) in to.chunks_mut(columns.len()).enumerate() {
+                for (n, row) in to.chunks_mut(stride).enumerate() {
                     for (pair, to) in row[first..first + width].chunks_mut(2).enumerate() {
                         let from = pair * 64 + 2 * n;
                         to.copy_from_slice(&values[from..from + to.len()]);
@@ -316,7 +316,7 @@ mod tests {
         let values = ramp(out * in_);
         let weight = Q8Tiles::quantise(&values, out, in_).unwrap();
         let mut all = vec![f32::NAN; out * in_];
-        weight.dequantise(0..out, 0..in_, &mut all);
+        weight.dequantise(0..out, 0..in_, &mut all, in_);
         for row in 0..out {
             for (block, chunk) in values[row * in_..(row + 1) * in_].chunks(32).enumerate() {
                 let quantised = Block::quantise(chunk);
@@ -326,10 +326,11 @@ mod tests {
                 }
             }
         }
-        let mut part = vec![f32::NAN; 6 * 13];
-        weight.dequantise(64..70, 32..45, &mut part);
-        for (row, part) in part.chunks_exact(13).enumerate() {
-            assert_eq!(part, &all[(64 + row) * in_ + 32..][..13]);
+        let mut part = vec![f32::NAN; 6 * 15];
+        weight.dequantise(64..70, 32..45, &mut part, 15);
+        for (row, part) in part.chunks_exact(15).enumerate() {
+            assert_eq!(part[..13], all[(64 + row) * in_ + 32..][..13]);
+            assert!(part[13..].iter().all(|x| x.is_nan()));
         }
     }
 

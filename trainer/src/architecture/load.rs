@@ -51,7 +51,7 @@ impl Loader<'_> {
         self.check(name, &[rows, width])?;
         Ok(match self.tensors.q8_0_blocks(name)? {
             Some(blocks) => EmbeddingTable::from_q8_0(blocks, rows, width),
-            None => EmbeddingTable::from_f32(self.tensors.read_f32(name)?, rows, width),
+            None => EmbeddingTable::from_stream(rows, width, |take| self.tensors.stream_f32(name, take))?,
         })
     }
 

@@ -16,6 +16,14 @@ pub trait TensorSource: Send + Sync {
     /// infinite (the error names the tensor and the index).
     fn read_f32(&self, name: &str) -> Result<Vec<f32>, ModelError>;
 
+    /// The values of [`TensorSource::read_f32`] piece by piece, in order; a source that can holds no more than a piece.
+    ///
+    /// Errors: as for reading them at once; pieces before a bad one have been taken.
+    fn stream_f32(&self, name: &str, take: &mut dyn FnMut(&[f32])) -> Result<(), ModelError> {
+        take(&self.read_f32(name)?);
+        Ok(())
+    }
+
     /// The ggml Q8_0 blocks (34 bytes: FP16 scale, 32 int8), rows of `ceil(in/32)` blocks,
     /// half-split order; `Ok(None)` when the tensor is stored in another type.
     fn q8_0_blocks(&self, name: &str) -> Result<Option<Vec<u8>>, ModelError>;

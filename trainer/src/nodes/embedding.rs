@@ -4,6 +4,7 @@
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use rayon::prelude::*;
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// Weights of one ggml Q8_0 block, which takes 2 bytes of scale and one for each weight.
@@ -17,6 +18,25 @@ enum Storage {
     Q8(Vec<u8>),
 }
 
+/// The stream's values in a narrow type, `None` as soon as one of them would change.
+fn exact<H: Send, E>(
+    len: usize,
+    stream: &mut impl FnMut(&mut dyn FnMut(&[f32])) -> Result<(), E>,
+    narrow: fn(f32) -> H,
+    widen: fn(H) -> f32,
+) -> Result<Option<Vec<H>>, E> {
+    let mut values = Some(Vec::with_capacity(len));
+    stream(&mut |piece| {
+        if piece.par_iter().any(|v| widen(narrow(*v)).to_bits() != v.to_bits()) {
+            values = None;
+        }
+        if let Some(values) = &mut values {
+            values.par_extend(piece.par_iter().map(|v| narrow(*v)));
+        }
+    })?;
+    Ok(values)
+}
+
 /// `[rows, width]` weights.
 pub struct EmbeddingTable {
     rows: usize,
@@ -25,18 +45,38 @@ pub struct EmbeddingTable {
 }
 
 impl EmbeddingTable {
-    /// From f32 values; kept as BF16 or FP16 if that loses nothing.
-    pub fn from_f32(values: Vec<f32>, rows: usize, width: usize) -> Self {
-        debug_assert_eq!(values.len(), rows * width);
-        let exact = |test: fn(f32) -> f32| values.par_iter().all(|v| test(*v).to_bits() == v.to_bits());
-        let storage = if exact(|v| bf16::from_f32(v).to_f32()) {
-            Storage::Bf16(values.par_iter().map(|v| bf16::from_f32(*v)).collect())
-        } else if exact(|v| f16::from_f32(v).to_f32()) {
-            Storage::F16(values.par_iter().map(|v| f16::from_f32(*v)).collect())
+    /// From f32 values.
+    pub fn from_f32(values: &[f32], rows: usize, width: usize) -> Self {
+        let whole = |take: &mut dyn FnMut(&[f32])| {
+            take(values);
+            Ok::<(), Infallible>(())
+        };
+        match EmbeddingTable::from_stream(rows, width, whole) {
+            Ok(table) => table,
+            Err(never) => match never {},
+        }
+    }
+
+    /// From a stream of f32 values that can be had again; kept as BF16 or FP16 if that loses nothing. No f32 copy of a
+    /// narrow table exists on the way.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub fn from_stream<E>(
+        rows: usize,
+        width: usize,
+        mut stream: impl FnMut(&mut dyn FnMut(&[f32])) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let storage = if let Some(values) = exact(rows * width, &mut stream, bf16::from_f32, bf16::to_f32)? {
+            Storage::Bf16(values)
+        } else if let Some(values) = exact(rows * width, &mut stream, f16::from_f32, f16::to_f32)? {
+            Storage::F16(values)
         } else {
+            let mut values = Vec::with_capacity(rows * width);
+            stream(&mut |piece| values.extend_from_slice(piece))?;
             Storage::F32(values)
         };
-        EmbeddingTable { rows, width, storage }
+        Ok(EmbeddingTable { rows, width, storage })
     }
 
     /// From ggml Q8_0 blocks (34 bytes for 32 weights along a row).
@@ -100,11 +140,13 @@ impl EmbeddingTable {
             let first = rows.start * self.width + columns.start;
             return (&v[first..(rows.end - 1) * self.width + columns.end], self.width);
         }
-        scratch.resize(rows.len() * columns.len(), 0.0);
-        for (row, out) in rows.zip(scratch.chunks_exact_mut(columns.len())) {
-            self.row(row, columns.clone(), out);
+        // A cache line between rows: rows as wide as a power of two would fall into the same cache sets.
+        let stride = columns.len() + 16;
+        scratch.resize(rows.len() * stride, 0.0);
+        for (row, out) in rows.zip(scratch.chunks_exact_mut(stride)) {
+            self.row(row, columns.clone(), &mut out[..columns.len()]);
         }
-        (scratch, columns.len())
+        (scratch, stride)
     }
 
     /// `out[t] = table[ids[t]]`, `[ids.len(), width]`. Ids must be below [`EmbeddingTable::rows`].
@@ -126,12 +168,14 @@ mod tests {
         let half: Vec<f32> = wide.iter().map(|v| f16::from_f32(*v).to_f32()).collect();
         let brain: Vec<f32> = wide.iter().map(|v| bf16::from_f32(*v).to_f32()).collect();
         for (values, bytes) in [(wide, 120), (half, 60), (brain, 60)] {
-            let table = EmbeddingTable::from_f32(values.clone(), 6, 5);
+            let table = EmbeddingTable::from_f32(&values, 6, 5);
             assert_eq!(table.bytes(), bytes);
             let mut out = vec![0.0; 10];
             table.gather([4, 1].into_iter(), &mut out);
             assert_eq!(out, [&values[20..25], &values[5..10]].concat());
-            assert_eq!(table.block(2..4, 0..5, &mut Vec::new()), (&values[10..20], 5));
+            let mut scratch = Vec::new();
+            let (block, stride) = table.block(2..4, 0..5, &mut scratch);
+            assert_eq!([&block[..5], &block[stride..][..5]].concat(), values[10..20]);
         }
     }
 

@@ -223,7 +223,7 @@ mod tests {
         let weights: Vec<f32> = test_values(1, vocabulary * width).iter().map(|v| v * 2.0).collect();
         let hidden = test_values(2, rows * width);
         let targets = [3u32, 2499, 2047];
-        let table = EmbeddingTable::from_f32(weights.clone(), vocabulary, width);
+        let table = EmbeddingTable::from_f32(&weights, vocabulary, width);
         let logits = |hidden: &[f64]| -> Vec<Vec<f64>> {
             let entry = |h: &[f64], w: &[f32]| h.iter().zip(w).map(|(h, w)| h * f64::from(*w)).sum::<f64>();
             hidden.chunks(width).map(|h| weights.chunks(width).map(|w| entry(h, w)).collect()).collect()

@@ -80,25 +80,31 @@ impl TensorSource for FolderWeights {
     }
 
     fn read_f32(&self, name: &str) -> Result<Vec<f32>, ModelError> {
+        let (_, _, bytes, info) = self.stored(name)?;
+        let mut out = Vec::with_capacity(bytes / width(name, info.dtype)?);
+        self.stream_f32(name, &mut |piece| out.extend_from_slice(piece))?;
+        Ok(out)
+    }
+
+    fn stream_f32(&self, name: &str, take: &mut dyn FnMut(&[f32])) -> Result<(), ModelError> {
         let (file, start, bytes, info) = self.stored(name)?;
-        let width = width(name, info.dtype)?;
-        let mut out = Vec::with_capacity(bytes / width);
-        file.stream(start, bytes, width, |piece| {
+        let mut values = Vec::new();
+        let mut first = 0;
+        file.stream(start, bytes, width(name, info.dtype)?, |piece| {
+            let halves = || piece.chunks_exact(2).map(|value| [value[0], value[1]]);
+            values.clear();
             match info.dtype {
-                Dtype::F16 => {
-                    out.extend(piece.chunks_exact(2).map(|value| f16::from_le_bytes([value[0], value[1]]).to_f32()))
-                }
-                Dtype::BF16 => {
-                    out.extend(piece.chunks_exact(2).map(|value| bf16::from_le_bytes([value[0], value[1]]).to_f32()))
-                }
-                _ => out.extend(
+                Dtype::F16 => values.extend(halves().map(|value| f16::from_le_bytes(value).to_f32())),
+                Dtype::BF16 => values.extend(halves().map(|value| bf16::from_le_bytes(value).to_f32())),
+                _ => values.extend(
                     piece.chunks_exact(4).map(|value| f32::from_le_bytes([value[0], value[1], value[2], value[3]])),
                 ),
             }
+            check_finite(name, first, &values)?;
+            first += values.len();
+            take(&values);
             Ok(())
-        })?;
-        check_finite(name, &out)?;
-        Ok(out)
+        })
     }
 
     fn q8_0_blocks(&self, name: &str) -> Result<Option<Vec<u8>>, ModelError> {

@@ -76,7 +76,7 @@ impl TensorSource for GgufWeights {
         self.rows(name, info, |row, bytes| {
             dequantise(info.element, bytes, &mut out[row * width..][..width]);
         })?;
-        check_finite(name, &out)?;
+        check_finite(name, 0, &out)?;
         Ok(out)
     }
 
