@@ -66,7 +66,7 @@ fn flags_change_the_plan_and_wrong_ones_say_so() {
         serde_json::from_str(&succeeds(&[&shape[..], more].concat())).unwrap()
     };
     assert_eq!(plan(&["--precision", "f16"])["resident"]["q8_bytes"], json!(0));
-    assert_eq!(plan(&["--policy", "mlp=f16"])["resident"]["f16_bytes"], json!(2 * 3 * 16 * 2048 * 8192));
+    assert_eq!(plan(&["--precision", "mlp=f16"])["resident"]["f16_bytes"], json!(2 * 3 * 16 * 2048 * 8192));
     assert_eq!(plan(&["--session-bytes", "600MB"])["sessions"]["sessions"].as_array().unwrap().len(), 2);
     assert_eq!(plan(&["--activation-bytes", "store"])["activations"]["recomputed"], json!([]));
     assert_eq!(plan(&["--rank", "8"])["adapters"]["parameters"], json!(11_272_192 / 2));
@@ -74,7 +74,7 @@ fn flags_change_the_plan_and_wrong_ones_say_so() {
     assert!(fails(&["plan"]).contains("--preset"));
     assert!(fails(&["plan", "--preset", "llama-3.2-1b", "--activation-bytes", "1MB"]).contains("at least"));
     assert!(fails(&["plan", "--preset", "llama-3.2-1b", "--activation-bytes", "lots"]).contains("8GB"));
-    assert!(fails(&["plan", "--preset", "llama-3.2-1b", "--policy", "mlp=q4"]).contains("recurrent=f16"));
+    assert!(fails(&["plan", "--preset", "llama-3.2-1b", "--precision", "mlp=q4"]).contains("recurrent=f16"));
     assert!(fails(&["plan", "--preset", "llama-3.2-1b", "--tokens", "200000"]).contains("131072 positions"));
 }
 

@@ -13,7 +13,6 @@ use super::model_shape::ModelShape;
 use super::session::Session;
 use crate::memory::{ActivationBudget, available};
 use crate::plan::{PlanRequest, Report};
-use crate::registry::PrecisionPolicy;
 
 /// Threads unless told otherwise: cores of a phone.
 const PHONE_CORES: usize = 8;
@@ -25,7 +24,7 @@ pub(super) struct PlanArgs {
     #[command(flatten)]
     shape: ModelShape,
     /// The base model, weights and all: a .gguf file or a Hugging Face folder. Prints its plan table, start-up check included.
-    #[arg(long, conflicts_with_all = ["json", "policy"])]
+    #[arg(long, conflicts_with = "json")]
     model: Option<PathBuf>,
     /// NPU generation to plan for.
     #[arg(long, value_enum, default_value_t = Generation::V79)]
@@ -36,9 +35,6 @@ pub(super) struct PlanArgs {
     /// Rank of the adapters, one on every projection.
     #[arg(long, default_value_t = 16, value_parser = rank)]
     rank: usize,
-    /// How kinds of projections are kept, over --precision: one of f16, q8, or recurrent=f16,attention=q8,mlp=q8.
-    #[arg(long)]
-    policy: Option<PrecisionPolicy>,
     /// Weights one NPU session may map, as a size such as 2800MB [default: 3GB].
     #[arg(long, value_parser = bytes)]
     session_bytes: Option<ByteSize>,
@@ -79,7 +75,7 @@ impl PlanArgs {
         let report = Report::of(&PlanRequest {
             name,
             config,
-            policy: self.policy.map_or_else(|| self.device.precision(), Ok)?,
+            policy: self.device.precision()?,
             arch,
             tokens: self.tokens,
             rank: self.rank,

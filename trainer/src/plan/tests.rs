@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hexagon_runtime::{Arch, SESSION_BYTES};
+use hexagon_runtime::{Arch, Precision, SESSION_BYTES};
 
 use super::{PlanFailure, PlanRequest, Report};
 use crate::memory::ActivationBudget;
@@ -109,7 +109,7 @@ fn a_product_is_planned_for_the_requests_its_rows_become() {
 
 #[test]
 fn what_no_kernel_reads_is_planned_for_the_cpu_with_the_reason() {
-    let policy = "recurrent=f32".parse().unwrap();
+    let policy = PrecisionPolicy { recurrent: Precision::F32, ..PrecisionPolicy::NPU };
     let report = Report::of(&PlanRequest { policy, ..request("qwen3.5-0.8b", 100) }).unwrap();
     let recurrent = report.products.iter().find(|product| product.kind == "recurrent").unwrap();
     assert!(recurrent.forward.requests.is_empty());

@@ -18,7 +18,7 @@ mod tensors;
 pub use architecture::{Architecture, Description, NormWeight};
 pub use config::{DeltaNet, Llama3Scaling, ModelConfig, Rope};
 pub use operators::Operator;
-pub use precision::{PolicyError, PrecisionPolicy};
+pub use precision::{PrecisionChoice, PrecisionError, PrecisionPolicy};
 pub use presets::{UnknownPreset, preset_names};
 pub use projection::{Projection, ProjectionKind};
 

@@ -55,43 +55,72 @@ impl fmt::Display for PrecisionPolicy {
     }
 }
 
-/// A policy that cannot be read.
+/// What is asked for each kind of projection; a kind left out keeps the device's default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrecisionChoice {
+    /// Projections of DeltaNet layers.
+    pub recurrent: Option<Precision>,
+    /// Projections of attention layers.
+    pub attention: Option<Precision>,
+    /// Projections of MLPs.
+    pub mlp: Option<Precision>,
+}
+
+impl PrecisionChoice {
+    /// The policy, what is left out taken from `default`.
+    pub fn over(&self, default: PrecisionPolicy) -> PrecisionPolicy {
+        PrecisionPolicy {
+            recurrent: self.recurrent.unwrap_or(default.recurrent),
+            attention: self.attention.unwrap_or(default.attention),
+            mlp: self.mlp.unwrap_or(default.mlp),
+        }
+    }
+}
+
+/// A choice that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{part}` is no part of a policy: write one precision (f16, q8) for all, or KIND=PRECISION separated by commas, as \
-     in recurrent=f16,attention=q8,mlp=q8"
+    "`{part}` is no precision: write auto, one precision (f32, f16, q8) for all, or KIND=PRECISION separated by commas, \
+     as in recurrent=f16,attention=q8,mlp=q8"
 )]
-pub struct PolicyError {
+pub struct PrecisionError {
     /// What was not understood.
     pub part: String,
 }
 
-impl FromStr for PrecisionPolicy {
-    type Err = PolicyError;
+impl FromStr for PrecisionChoice {
+    type Err = PrecisionError;
 
-    /// One precision for everything, or `recurrent=…,attention=…,mlp=…`; kinds left out keep the NPU's default.
-    fn from_str(text: &str) -> Result<PrecisionPolicy, PolicyError> {
-        let wrong = |part: &str| PolicyError { part: part.to_owned() };
+    /// `auto`, one precision for everything, or `recurrent=…,attention=…,mlp=…`.
+    fn from_str(text: &str) -> Result<PrecisionChoice, PrecisionError> {
+        let wrong = |part: &str| PrecisionError { part: part.to_owned() };
         let precision = |name: &str, part: &str| match name.trim() {
-            "f32" => Ok(Precision::F32),
-            "f16" => Ok(Precision::F16),
-            "q8" => Ok(Precision::Q8),
+            "f32" => Ok(Some(Precision::F32)),
+            "f16" => Ok(Some(Precision::F16)),
+            "q8" => Ok(Some(Precision::Q8)),
             _ => Err(wrong(part)),
         };
-        if !text.contains('=') {
-            return precision(text, text).map(PrecisionPolicy::uniform);
+        if text.trim() == "auto" {
+            return Ok(PrecisionChoice::default());
         }
-        let mut policy = PrecisionPolicy::NPU;
+        if !text.contains('=') {
+            let all = precision(text, text)?;
+            return Ok(PrecisionChoice { recurrent: all, attention: all, mlp: all });
+        }
+        let mut choice = PrecisionChoice::default();
         for part in text.split(',') {
             let (kind, name) = part.split_once('=').ok_or_else(|| wrong(part))?;
             let slot = match kind.trim() {
-                "recurrent" => &mut policy.recurrent,
-                "attention" => &mut policy.attention,
-                "mlp" => &mut policy.mlp,
+                "recurrent" => &mut choice.recurrent,
+                "attention" => &mut choice.attention,
+                "mlp" => &mut choice.mlp,
                 _ => return Err(wrong(part)),
             };
+            if slot.is_some() {
+                return Err(wrong(part));
+            }
             *slot = precision(name, part)?;
         }
-        Ok(policy)
+        Ok(choice)
     }
 }

@@ -1,6 +1,6 @@
 //! The registry against the published sizes of real models.
 
-use super::{Operator, PrecisionPolicy, ProjectionKind};
+use super::{Operator, PrecisionChoice, PrecisionPolicy, ProjectionKind};
 use crate::model_file::parse_config;
 use crate::registry::ModelConfig;
 use hexagon_runtime::Precision;
@@ -103,13 +103,18 @@ fn a_policy_prints_what_differs() {
 }
 
 #[test]
-fn a_policy_is_read_by_kind_or_as_one_word() {
-    assert_eq!("q8".parse(), Ok(PrecisionPolicy::uniform(Precision::Q8)));
+fn a_choice_is_read_by_kind_or_as_one_word() {
+    let choice = |text: &str| text.parse::<PrecisionChoice>().unwrap().over(PrecisionPolicy::NPU);
+    assert_eq!(choice("q8"), PrecisionPolicy::uniform(Precision::Q8));
+    assert_eq!(choice("auto"), PrecisionPolicy::NPU);
     let mixed = PrecisionPolicy { mlp: Precision::F16, ..PrecisionPolicy::NPU };
-    assert_eq!("mlp=f16".parse(), Ok(mixed));
-    assert_eq!("recurrent=f16, attention=q8,mlp=f16".parse(), Ok(mixed));
-    for wrong in ["q4", "mlp", "mlp=q4", "head=q8", "mlp=f16,"] {
-        let error = wrong.parse::<PrecisionPolicy>().unwrap_err().to_string();
+    assert_eq!(choice("mlp=f16"), mixed);
+    assert_eq!(choice("recurrent=f16, attention=q8,mlp=f16"), mixed);
+    let exact = PrecisionPolicy::uniform(Precision::F32);
+    let one = "recurrent=q8".parse::<PrecisionChoice>().unwrap().over(exact);
+    assert_eq!(one, PrecisionPolicy { recurrent: Precision::Q8, ..exact });
+    for wrong in ["q4", "mlp", "mlp=q4", "head=q8", "mlp=f16,", "mlp=f16,mlp=q8", "auto,mlp=q8"] {
+        let error = wrong.parse::<PrecisionChoice>().unwrap_err().to_string();
         assert!(error.contains("recurrent=f16"), "{error}");
     }
 }
