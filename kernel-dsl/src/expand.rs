@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use definition::{applied, hvx_step, tile_format};
-use requirement::requirement;
+use requirement::requirements;
 
 use crate::{
     check, parse,
@@ -91,7 +91,8 @@ fn body(kernel: &Kernel, variants: &[TokenStream]) -> Option<TokenStream> {
     let schedule = statements(&names, kernel.schedule.as_deref()?, &mut Vec::new())?;
     let steps = applied(kernel).into_iter().map(hvx_step);
     let reference = reference(kernel)?;
-    let requirements = kernel.requirements.iter().map(|r| requirement(kernel, r)).collect::<Option<Vec<_>>>()?;
+    let requirements = kernel.requirements.iter().map(|r| requirements(kernel, r)).collect::<Option<Vec<_>>>()?;
+    let requirements = requirements.into_iter().flatten();
     Some(quote! {
         ir::Kernel {
             name: #name.into(),
@@ -324,7 +325,7 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
             let (to, data, weights) = (names.window(to)?, names.window(data)?, names.window(weights)?);
             quote!(Multiply { to: #to, data: #data, weights: #weights, swap: #swap })
         }
-        StepKind::Unpack(Unpack { side, to, from, accumulate, unscale, column_scale, column_bias, guard }) => {
+        StepKind::Unpack(Unpack { side, to, from, unscale, column_scale, column_bias, guard }) => {
             let vector = |name: &Option<Ident>| match name {
                 Some(name) => names.operand(name).map(|id| quote!(::core::option::Option::Some(#id))),
                 None => Some(quote!(::core::option::Option::None)),
@@ -344,7 +345,6 @@ fn step(names: &Names<'_>, step: &Step, loops: &[&Loop]) -> Option<TokenStream> 
                 operand: #operand,
                 block: #block,
                 window: #window,
-                accumulate: #accumulate,
                 unscale: #unscale,
                 columns: ir::ColumnFactors { scale: #column_scale, bias: #column_bias },
                 guard: #guard,

@@ -14,6 +14,7 @@ mod mangled;
 mod parse;
 mod report;
 mod requirement;
+mod rules;
 mod tree;
 mod version;
 

@@ -313,7 +313,6 @@ pub(crate) struct Unpack {
     pub side: Side,
     pub to: Block,
     pub from: Ident,
-    pub accumulate: bool,
     pub unscale: bool,
     pub column_scale: Option<Ident>,
     pub column_bias: Option<Ident>,

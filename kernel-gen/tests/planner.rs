@@ -324,9 +324,13 @@ fn the_search_misses_no_plan() {
         for _ in 0..1 + below(3) {
             let [a, b] = [0; 2].map(|_: u32| Quantity::Tunable(TunableId(below(3) as usize)));
             let holds = Condition::new(conditions[below(6) as usize]);
-            kernel
-                .requirements
-                .push(Requirement { text: "…".into(), uses: vec![a, b], holds, source: kernel.source });
+            kernel.requirements.push(Requirement {
+                text: "…".into(),
+                uses: vec![a, b],
+                holds,
+                sides: None,
+                source: kernel.source,
+            });
         }
         let list = |t: &Tunable| match &t.candidates {
             Candidates::List(list) => list.clone(),

@@ -43,6 +43,15 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             );
         }
     }
+    for axis in &view.kernel.axes {
+        let name = &axis.name;
+        if !view.axis_of.values().any(|walked| *walked == name) {
+            report.error(
+                name.span(),
+                format!("no loop walks axis `{name}`: add `for … in tiles({name}, TILE)` around the steps that use it"),
+            );
+        }
+    }
     for tunable in &view.kernel.tunables {
         if !view.axis_of.contains_key(&tunable.name.to_string()) {
             report.error(
@@ -210,12 +219,12 @@ fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
     let Some(declared) = view.window(window) else {
         return;
     };
-    if declared.stages < 2 {
+    if declared.stages == 1 {
         report.error(
             window.span(),
-            format!("window `{window}` has {} stage{}: the next load would overwrite the block being worked on; declare it with `stages 2`",
-                declared.stages,
-                if declared.stages == 1 { "" } else { "s" }
+            format!(
+                "window `{window}` has 1 stage: the next load would overwrite the block being worked on; declare it with \
+                 `stages 2`"
             ),
         );
     }
@@ -245,7 +254,7 @@ fn pipelined(view: &View<'_>, l: &Loop, window: &Ident, report: &mut Report) {
 
 /// The output is written once per block, and sums every block of the contraction.
 fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
-    let StepKind::Unpack(Unpack { to, from, accumulate, .. }) = &placed.step.kind else {
+    let StepKind::Unpack(Unpack { to, from, .. }) = &placed.step.kind else {
         return;
     };
     let span = placed.step.keyword.span();
@@ -291,13 +300,13 @@ fn unpack(view: &View<'_>, placed: &Placed<'_>, report: &mut Report) {
         }
     }
     let around = placed.loop_over(sums);
-    match (accumulate, around) {
-        (true, None) => report.error(span, format!("`+=` sums over axis `{sums}`, but no loop over it is around this step: move the step into that loop")),
-        (false, Some(_)) => report.error(
+    if around.is_none() {
+        report.error(
             span,
-            format!("`=` keeps only the last partial sum over axis `{sums}`: write `+=` (the first block stores, the others add)"),
-        ),
-        _ => {}
+            format!(
+                "`+=` sums over axis `{sums}`, but no loop over it is around this step: move the step into that loop"
+            ),
+        );
     }
     let inner = multiply.loop_over(sums);
     if inner.is_some_and(|inner| !around.is_some_and(|l| std::ptr::eq(l, inner))) {

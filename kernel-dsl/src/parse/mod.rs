@@ -21,7 +21,7 @@ use crate::{
     tree::{BlockFormat, Definitions, Kernel, Requirement},
     version::{Arch, Direction, Version},
 };
-use recover::{error_here, skip_item};
+use recover::{error_here, semicolon, skip_item};
 use when::Reading;
 use word::any_word;
 
@@ -75,9 +75,7 @@ fn definition_or_kernel(
     }
     let name: Ident = input.parse()?;
     if keyword == "layout" {
-        let Some(layout) = definition::layout(input, &name, report)? else {
-            return Ok(None);
-        };
+        let layout = definition::layout(input, &name, report)?;
         const TAKEN: &[&str] = &[
             "f32",
             "f16",
@@ -235,25 +233,30 @@ fn item(
             }
             declaration::axes(input, kernel, report)?;
         }
-        "when" => branches(input, &keyword, kernel, definitions, reading, report)?,
-        "require" => kernel.requirements.push(requirement(input, keyword)?),
+        "when" | "if" => {
+            if keyword == "if" {
+                report.error(keyword.span(), when::IF);
+            }
+            branches(input, &keyword, kernel, definitions, reading, report)?;
+        }
+        "require" => kernel.requirements.push(requirement(input, keyword, report)?),
         "operand" => {
             let name: Ident = input.parse()?;
-            match declaration::operand(input, name.clone(), &definitions.formats()) {
+            match declaration::operand(input, name.clone(), &definitions.formats(), report) {
                 Ok(operand) => kernel.operands.push(operand),
                 Err(error) => return unreadable(kernel, name, error),
             }
         }
         "tunable" => {
             let name: Ident = input.parse()?;
-            match declaration::tunable(input, name.clone()) {
+            match declaration::tunable(input, name.clone(), report) {
                 Ok(tunable) => kernel.tunables.push(tunable),
                 Err(error) => return unreadable(kernel, name, error),
             }
         }
         "window" => {
             let name: Ident = input.parse()?;
-            match declaration::window(input, name.clone(), &definitions.formats()) {
+            match declaration::window(input, name.clone(), &definitions.formats(), report) {
                 Ok(window) => kernel.windows.push(window),
                 Err(error) => return unreadable(kernel, name, error),
             }
@@ -310,23 +313,17 @@ fn reference(
 }
 
 /// `require mc * kc <= 65536;`
-fn requirement(input: ParseStream<'_>, keyword: Ident) -> syn::Result<Requirement> {
+fn requirement(input: ParseStream<'_>, keyword: Ident, report: &mut Report) -> syn::Result<Requirement> {
     let condition = input.parse()?;
-    semicolon(input, "a requirement")?;
+    semicolon(input, "a requirement", STARTS, report)?;
     Ok(Requirement { keyword, condition })
 }
 
+/// The first words of items.
+const STARTS: &[&str] = &["axes", "operand", "tunable", "window", "require", "when", "schedule", "reference"];
 const ITEMS: &str = "`axes`, `operand`, `tunable`, `window`, `require`, `when`, `schedule` or `reference`";
 
 fn unreadable(kernel: &mut Kernel, name: Ident, error: syn::Error) -> syn::Result<()> {
     kernel.unreadable.push(name);
     Err(error)
-}
-
-fn semicolon(input: ParseStream<'_>, after: &str) -> syn::Result<()> {
-    if input.peek(Token![;]) {
-        input.parse::<Token![;]>()?;
-        return Ok(());
-    }
-    Err(error_here(input, format!("expected `;` after {after}")))
 }

@@ -91,7 +91,7 @@ pub enum PlanError {
         allowed: String,
     },
     /// Tile sizes that break a requirement of the kernel.
-    #[error("kernel `{kernel}` on {arch}: {values} break `require {text}` ({position}): {way_out}")]
+    #[error("kernel `{kernel}` on {arch}: {values} break `require {text}`{sides} ({position}): {way_out}")]
     Requirement {
         /// Kernel.
         kernel: String,
@@ -103,13 +103,15 @@ pub enum PlanError {
         position: Source,
         /// What it depends on, with the values.
         values: String,
+        /// What it compares, with a comma before it.
+        sides: String,
         /// What to do.
         way_out: String,
     },
     /// No choice of tile sizes satisfies the requirements.
     #[error(
         "no tile sizes of kernel `{kernel}` on {arch} satisfy its requirements for this shape and fit {vtcm_bytes} B of VTCM, \
-         {tried} were tried: {values} break `require {text}` ({position}); allow other candidates or loosen it"
+         {tried} were tried: {values} break `require {text}`{sides} ({position}); allow other candidates or loosen it"
     )]
     Unsatisfied {
         /// Kernel.
@@ -126,6 +128,8 @@ pub enum PlanError {
         position: Source,
         /// What it depends on, with the values refused last.
         values: String,
+        /// What it compares, with a comma before it.
+        sides: String,
     },
     /// A window beyond the budget.
     #[error("window `{}` of kernel `{kernel}` needs {} B × {} stages; {arch} grants {vtcm_bytes} B of VTCM, {reserved} B of it are reserved and {} B are taken by {}: {advice}",
