@@ -64,7 +64,7 @@ fn on_v81(kernel: &mut Kernel, alter: fn(&mut Kernel)) {
 }
 
 fn require(kernel: &mut Kernel, uses: Vec<Quantity>, holds: fn(&[u64]) -> Option<bool>) {
-    let (text, source) = ("nc …".into(), kernel.source);
+    let (text, source) = (format!("nc … ({})", kernel.requirements.len() + 1), kernel.source);
     kernel.requirements.push(Requirement { text, uses, holds: Condition::new(holds), sides: None, source });
 }
 
@@ -296,6 +296,23 @@ const ALTERATIONS: &[Alteration] = &[
     ("arithmetic without a value", Rule::Tile, |k| {
         require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0].checked_sub(1024)? > 0));
     }),
+    ("requirement on the token axis", Rule::Tile, |k| {
+        require(k, vec![Quantity::Axis(AxisId(0)), Quantity::Tunable(TunableId(0))], |v| Some(v[1] <= v[0]));
+    }),
+    ("requirement on no tile size", Rule::Tile, |k| {
+        require(k, vec![Quantity::Axis(AxisId(1))], |v| Some(v[0] > 100_000));
+    }),
+    ("requirements that contradict", Rule::Tile, |k| {
+        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] >= 64));
+        require(k, vec![Quantity::Tunable(TunableId(0))], |v| Some(v[0] >= 64));
+        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] < 64));
+    }),
+    ("windows that fit no VTCM", Rule::Tile, |k| {
+        k.tunables[1].candidates = Candidates::List(vec![512]);
+        k.tunables[2].candidates = Candidates::List(vec![16_384]);
+        require(k, vec![Quantity::WindowBytes(WindowId(1)), Quantity::VtcmBytes], |v| Some(v[0] <= v[1]));
+    }),
+    ("requirement on no window", Rule::Limit, |k| require(k, vec![Quantity::WindowBytes(WindowId(4))], |_| Some(true))),
     ("output window as source", Rule::Layout, |k| k.windows[3].layout = WindowLayout::ActivationTiles),
 ];
 

@@ -43,9 +43,10 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             );
         }
     }
+    let scheduled = !view.steps.is_empty();
     for axis in &view.kernel.axes {
         let name = &axis.name;
-        if !view.axis_of.values().any(|walked| *walked == name) {
+        if scheduled && !view.axis_of.values().any(|walked| *walked == name) {
             report.error(
                 name.span(),
                 format!("no loop walks axis `{name}`: add `for … in tiles({name}, TILE)` around the steps that use it"),

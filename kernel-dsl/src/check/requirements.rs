@@ -1,5 +1,8 @@
 //! Requirements: sound by themselves, and satisfiable together where tile sizes alone decide.
 
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+
 use crate::{
     report::Report,
     requirement::{Compiled, Quantity, compile},
@@ -13,6 +16,9 @@ use crate::{
 pub(super) fn check(kernel: &Kernel, report: &mut Report) {
     let mut compiled = Vec::new();
     for requirement in &kernel.requirements {
+        if names_unreadable(kernel, requirement.condition.to_token_stream()) {
+            continue;
+        }
         match compile(kernel, &requirement.condition) {
             Ok(parts) => compiled.extend(parts.into_iter().map(|part| (requirement.keyword.span(), part))),
             Err(error) => report.syntax(error),
@@ -41,6 +47,15 @@ pub(super) fn check(kernel: &Kernel, report: &mut Report) {
     if let Some(&last) = blamed.last() {
         report.error(parts[last].0, message);
     }
+}
+
+/// Whether the declaration of something it names could not be read, which is a mistake already.
+fn names_unreadable(kernel: &Kernel, condition: TokenStream) -> bool {
+    condition.into_iter().any(|token| match token {
+        TokenTree::Ident(name) => kernel.unreadable.contains(&name),
+        TokenTree::Group(group) => names_unreadable(kernel, group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// A requirement that depends on tunables alone.

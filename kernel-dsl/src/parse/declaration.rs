@@ -1,6 +1,6 @@
 //! Axes, operands, tunables, windows.
 
-use proc_macro2::Ident;
+use proc_macro2::{Group, Ident};
 use syn::{Token, braced, ext::IdentExt, parse::ParseStream};
 
 use super::{
@@ -148,7 +148,7 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) 
     })?;
     let candidates_span;
     let candidates = if input.peek(syn::token::Bracket) {
-        candidates_span = input.span();
+        candidates_span = input.fork().parse::<Group>()?.span();
         const EXPECTED: &str = "`[32, 64, …]`: the values the tunable may take";
         Candidates::List(in_brackets(input, EXPECTED, |content| {
             let mut values = Vec::new();

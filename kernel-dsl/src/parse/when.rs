@@ -58,9 +58,12 @@ pub(super) fn when(
     let (condition, word) = match condition(input, reading) {
         Ok(known) => known,
         Err(error) => {
+            skip_condition(input);
+            if !input.peek(syn::token::Brace) {
+                return Err(error);
+            }
             // What a branch of an unknown condition declares is not unknown as well.
             report.syntax(error);
-            skip_condition(input);
             branch(&block(input, "`{ … }` behind the condition")?, true, reading, report);
             return unknown_else(input, reading, report, branch);
         }

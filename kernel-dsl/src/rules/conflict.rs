@@ -11,13 +11,21 @@ pub struct Condition<'a> {
     pub holds: Box<dyn Fn(&[u32]) -> bool + 'a>,
 }
 
-/// Conditions that no candidates satisfy together: one if there is such a one, else two, else all. The candidates of a
-/// tunable are looked at up to a limit, so lists may be cut behind [`most_candidates`].
+/// Conditions that no candidates satisfy together: one if there is such a one, else two, else a few of which none can be left
+/// out. The candidates of a tunable are looked at up to a limit, so lists may be cut behind [`most_candidates`].
 pub fn conflict(candidates: &[Vec<u32>], conditions: &[Condition<'_>]) -> Option<Vec<usize>> {
     let all = 0..conditions.len();
     let one = all.clone().map(|a| vec![a]);
     let two = all.clone().flat_map(|b| (0..b).map(move |a| vec![a, b]));
-    one.chain(two).chain([all.collect()]).find(|set| contradictory(candidates, conditions, set))
+    let none_satisfies = |set: &Vec<usize>| contradictory(candidates, conditions, set);
+    let mut found = one.chain(two).chain([all.collect()]).find(none_satisfies)?;
+    for index in found.clone() {
+        let rest: Vec<usize> = found.iter().copied().filter(|&other| other != index).collect();
+        if none_satisfies(&rest) {
+            found = rest;
+        }
+    }
+    Some(found)
 }
 
 /// How many candidates of a tunable [`conflict`] needs to see.

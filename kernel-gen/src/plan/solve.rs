@@ -70,9 +70,15 @@ pub fn solve(verified: &Verified, arch: Arch, axes: &[u32], vtcm_bytes: u32) -> 
         .collect();
     let setting = Setting { kernel, arch, axes, vtcm_bytes };
     let mut search = Search::new(setting, &fits, &order);
-    for room in room.into_iter().chain([smallest[token]]) {
+    // Less room for the other tiles leaves a requirement on the contraction more to choose from.
+    let with = |tiles: &[u32], room: u32| {
+        let mut tiles = tiles.to_vec();
         tiles[token] = room;
-        if let Some(found) = search.from(&tiles, smallest[token]) {
+        tiles
+    };
+    let starts = room.map(|room| with(&tiles, room)).into_iter();
+    for start in starts.chain([with(&tiles, smallest[token]), smallest.clone()]) {
+        if let Some(found) = search.from(&start, smallest[token]) {
             return Plan::with_tunables(verified, arch, axes, vtcm_bytes, &found);
         }
     }

@@ -37,8 +37,22 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Those that need no shape must leave candidates of what `arch` runs.
-pub(super) fn satisfiable(kernel: &Kernel, arch: Arch, found: &mut Vec<Diagnostic>) {
+/// Those that need no shape must leave candidates, on every architecture.
+pub(super) fn satisfiable(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
+    let by_arch: Vec<_> =
+        Arch::ALL.iter().filter_map(|&arch| Some((arch, contradiction(kernel.on(arch), arch)?))).collect();
+    let everywhere = by_arch.len() == Arch::ALL.len() && by_arch.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    for (arch, mut diagnostic) in by_arch {
+        if everywhere {
+            found.push(diagnostic);
+            return;
+        }
+        diagnostic.message.insert_str(0, &format!("on {arch}: "));
+        found.push(diagnostic);
+    }
+}
+
+fn contradiction(kernel: &Kernel, arch: Arch) -> Option<Diagnostic> {
     let (mut judged, mut conditions) = (Vec::new(), Vec::new());
     for requirement in &kernel.requirements {
         if let Some(condition) = condition(kernel, requirement, arch) {
@@ -47,19 +61,17 @@ pub(super) fn satisfiable(kernel: &Kernel, arch: Arch, found: &mut Vec<Diagnosti
         }
     }
     let candidates: Vec<_> = kernel.tunables.iter().map(candidates).collect();
-    let Some(blamed) = conflict(&candidates, &conditions) else {
-        return;
-    };
+    let blamed = conflict(&candidates, &conditions)?;
     let texts: Vec<_> = blamed.iter().map(|&index| format!("`require {}`", judged[index].text)).collect();
     let message = match texts.as_slice() {
-        [one] => format!("{one} refuses every candidate on {arch}"),
-        [one, other] => format!("{one} and {other} contradict each other on {arch}: no candidates satisfy both"),
-        more => format!("no candidates satisfy {} together on {arch}", more.join(", ")),
+        [one] => format!("{one} refuses every candidate"),
+        [one, other] => format!("{one} and {other} contradict each other: no candidates satisfy both"),
+        more => format!("no candidates satisfy {} together", more.join(", ")),
     };
     let source = blamed.last().map_or(kernel.source, |&last| judged[last].source);
     let help =
         "allow other candidates, loosen one, or put what only one architecture needs into `when v79` or `when v81`";
-    found.push(Diagnostic::new(Rule::Tile, source, message, help));
+    Some(Diagnostic::new(Rule::Tile, source, message, help))
 }
 
 /// A requirement that depends on tile sizes and the architecture's VTCM alone.
