@@ -4,7 +4,7 @@ use proc_macro2::{Group, Ident};
 use syn::{Token, braced, ext::IdentExt, parse::ParseStream};
 
 use super::{
-    STARTS,
+    item::STARTS,
     recover::{error_here, semicolon, skip_item},
     word::{any_word, comma, in_brackets, number, one_of, optional, tile_size},
 };

@@ -1,5 +1,6 @@
 //! `require EXPRESSION;`: a condition on tile sizes, checked here and compiled to checked arithmetic on `u64`.
 
+mod call;
 mod compiler;
 mod term;
 

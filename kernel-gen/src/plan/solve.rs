@@ -8,8 +8,8 @@
 //!
 //! Blocks of one axis are made equal, so that the last one is not a stub.
 //!
-//! A kernel with requirements gets the first tile sizes in this order of preference that satisfy them. The contraction tile
-//! then depends on the token bucket only where a requirement names the token axis.
+//! A kernel with requirements gets the first tile sizes in this order of preference that satisfy them. None may name the token
+//! axis, so that the contraction tile does not depend on the bucket then either.
 
 use super::{
     Plan, PlanError, layout,
