@@ -1,6 +1,5 @@
 //! Methods of numbers, and `window_bytes`.
 
-use proc_macro2::Ident;
 use quote::quote;
 use syn::{Expr, ExprCall, ExprMethodCall, ExprPath, spanned::Spanned};
 
