@@ -3,12 +3,15 @@
 /// Most choices of tile sizes tried for one set of conditions; beyond that nothing is said.
 const MOST_CHOICES: usize = 1 << 16;
 
+/// Whether values of all tunables satisfy a condition.
+pub type Holds<'a> = Box<dyn Fn(&[u32]) -> bool + 'a>;
+
 /// A condition on some tunables.
 pub struct Condition<'a> {
     /// Tunables it depends on.
     pub tunables: Vec<usize>,
-    /// Whether values of all tunables satisfy it.
-    pub holds: Box<dyn Fn(&[u32]) -> bool + 'a>,
+    /// The condition.
+    pub holds: Holds<'a>,
 }
 
 /// Conditions that no candidates satisfy together: one if there is such a one, else two, else a few of which none can be left

@@ -9,7 +9,7 @@ mod solve;
 
 use std::fmt;
 
-pub use error::{PlanError, Share};
+pub use error::{Broken, PlanError, Share};
 pub use record::{ABI_VERSION, MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS, PlanRecord, WindowRecord};
 pub use solve::solve;
 

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::PlanError;
+use super::{
+    PlanError,
+    error::{Broken, number},
+};
 use crate::{
     Arch,
     ir::{Kernel, Quantity, Requirement},
@@ -45,8 +48,8 @@ impl<'a> Setting<'a> {
         self.kernel.requirements.iter().find(|r| !self.holds(r, tiles))
     }
 
-    /// What a requirement depends on, with its value, `mc=512, n=3431`, and what it compares.
-    pub fn values(&self, requirement: &Requirement, tiles: &[u32]) -> [String; 2] {
+    /// What to say of a requirement that these tile sizes break.
+    pub fn blame(&self, requirement: &Requirement, tiles: &[u32]) -> Broken {
         let one = |quantity: &Quantity| {
             let name = match *quantity {
                 Quantity::Tunable(tunable) => self.kernel.tunables[tunable.0].name.clone(),
@@ -56,9 +59,12 @@ impl<'a> Setting<'a> {
             };
             format!("{name}={}", number(self.value(*quantity, tiles)))
         };
-        let sides = requirement.sides.zip(self.all(requirement, tiles)).map(|(sides, values)| sides.of(&values));
-        let sides = sides.map(|[a, b]| format!(", {} on the left and {} on the right", number(a), number(b)));
-        [requirement.uses.iter().map(one).collect::<Vec<_>>().join(", "), sides.unwrap_or_default()]
+        Broken {
+            text: requirement.text.clone(),
+            position: requirement.source,
+            values: requirement.uses.iter().map(one).collect::<Vec<_>>().join(", "),
+            sides: requirement.sides.zip(self.all(requirement, tiles)).map(|(sides, values)| sides.of(&values)),
+        }
     }
 
     /// Refuses tile sizes that break a requirement.
@@ -66,14 +72,10 @@ impl<'a> Setting<'a> {
         let Some(requirement) = self.broken(tiles) else {
             return Ok(());
         };
-        let [values, sides] = self.values(requirement, tiles);
         Err(PlanError::Requirement {
             kernel: self.kernel.name.clone(),
             arch: self.arch,
-            text: requirement.text.clone(),
-            position: requirement.source,
-            values,
-            sides,
+            broken: Box::new(self.blame(requirement, tiles)),
             way_out: self.way_out(requirement, tiles),
         })
     }
@@ -108,9 +110,4 @@ impl<'a> Setting<'a> {
             format!("take {}, or let the planner choose", ways.join(" or "))
         }
     }
-}
-
-/// A number of a requirement's arithmetic.
-fn number(value: Option<u64>) -> String {
-    value.map_or("no value".into(), |value| value.to_string())
 }

@@ -1,7 +1,7 @@
 //! The search for tile sizes: in the order of preference, back where a requirement refuses.
 
-use super::{PlanError, requirement::Setting, solve::largest};
-use crate::ir::{Requirement, Tunable, TunableId};
+use super::{Broken, PlanError, requirement::Setting, solve::largest};
+use crate::ir::{Tunable, TunableId};
 
 /// Most choices tried before the search gives up.
 const MOST_TRIES: usize = 1 << 18;
@@ -24,7 +24,7 @@ pub(super) struct Search<'a, F: Fn(&[u32]) -> bool> {
     /// Tunable, extent and target, in the order in which they are decided.
     order: &'a [(usize, u32, Target)],
     tried: usize,
-    refused: Option<(&'a Requirement, [String; 2])>,
+    refused: Option<Broken>,
 }
 
 impl<'a, F: Fn(&[u32]) -> bool> Search<'a, F> {
@@ -82,7 +82,7 @@ impl<'a, F: Fn(&[u32]) -> bool> Search<'a, F> {
         for requirement in &kernel.requirements {
             let places = || requirement.uses.iter().flat_map(|q| q.tunables(kernel)).filter_map(place);
             if places().all(|place| place <= depth) && !self.setting.holds(requirement, tiles) {
-                self.refused = Some((requirement, self.setting.values(requirement, tiles)));
+                self.refused = Some(self.setting.blame(requirement, tiles));
                 return Err(places().fold(0, |blamed, place| blamed | 1 << place));
             }
         }
@@ -116,21 +116,11 @@ impl<'a, F: Fn(&[u32]) -> bool> Search<'a, F> {
     /// Why there is no plan.
     pub fn refusal(self, smallest: &[u32]) -> PlanError {
         let Setting { kernel, arch, vtcm_bytes, .. } = self.setting;
-        let first = || kernel.requirements.first().map(|r| (r, self.setting.values(r, smallest)));
-        let (text, position, [values, sides]) = match self.refused.clone().or_else(first) {
-            Some((requirement, values)) => (requirement.text.clone(), requirement.source, values),
-            None => (String::new(), kernel.source, [String::new(), String::new()]),
-        };
-        PlanError::Unsatisfied {
-            kernel: kernel.name.clone(),
-            arch,
-            vtcm_bytes,
-            tried: self.tried,
-            text,
-            position,
-            values,
-            sides,
-        }
+        let first = || kernel.requirements.first().map(|r| self.setting.blame(r, smallest));
+        // Without a requirement whatever fits is a plan.
+        let nothing = || Broken { text: String::new(), position: kernel.source, values: String::new(), sides: None };
+        let broken = Box::new(self.refused.clone().or_else(first).unwrap_or_else(nothing));
+        PlanError::Unsatisfied { kernel: kernel.name.clone(), arch, vtcm_bytes, tried: self.tried, broken }
     }
 }
 
