@@ -64,10 +64,12 @@ pub(super) fn draw(plan: &Plan, map: &VtcmMap) -> String {
                 };
                 let _ = writeln!(
                     out,
-                    "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"{:.0}\" fill=\"{}\" stroke=\"white\"/>",
+                    "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"{:.0}\" fill=\"{}\" stroke=\"{}\"/>",
                     stage.max(1.0),
                     ROW - 4.0,
-                    fill(used)
+                    fill(used),
+                    // A border would cover a narrow stage.
+                    if stage < 3.0 { "none" } else { "white" }
                 );
             }
         }
@@ -107,7 +109,7 @@ fn labels(map: &VtcmMap, scale: f64) -> Vec<Label> {
         };
         let width = CHARACTER * text.chars().count() as f64;
         let left = LEFT + f64::from(window.offset) * scale;
-        let x = left.min(LEFT + WIDTH - width);
+        let x = (left + 3.0).min(LEFT + WIDTH - width);
         let line = ends.iter().position(|&end| end + GAP <= x).unwrap_or(ends.len());
         if line == ends.len() {
             ends.push(0.0);
