@@ -2,7 +2,6 @@
 //!
 //! Nothing here is product code: the references are written for reading, in f64, and share no line with what they check.
 
-pub mod compiled;
 pub mod cross_check;
 pub mod effective;
 pub mod family;

@@ -13,8 +13,8 @@ use super::judge::judge_rows;
 use super::outputs::Outputs;
 use super::tunables::{self, VTCM_BYTES};
 use super::{CrossCheckError, Trial, Wrong};
-use crate::compiled::Compiled;
 use crate::row_exponent::row_exponent;
+use hexagon_runtime::device::Compiled;
 
 /// Threads of the fast model: the split of a request over workers must not change a bit.
 const FAST_THREADS: usize = 3;

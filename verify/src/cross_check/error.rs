@@ -9,7 +9,7 @@ use kernel_gen::Diagnostic;
 use kernel_gen::ddr::UnknownLayout;
 
 use super::Trial;
-use crate::compiled::CompileError;
+use hexagon_runtime::device::CompileError;
 
 /// Why a cross-check did not pass.
 #[derive(thiserror::Error)]
