@@ -4,7 +4,7 @@ use kernel_gen::{
     Arch, Kernel, Rule,
     ir::{
         AxisId, AxisRole, BlockFormat, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, OperandId,
-        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Statement, Step, StepInput, StepKind,
+        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Source, Statement, Step, StepInput, StepKind,
         StepReference, TileFormat, TunableId, Variant, WindowId, WindowLayout,
     },
     library, verify,
@@ -50,6 +50,7 @@ fn apply(kernel: &mut Kernel, body: &str, format: TileFormat) {
         doc: Vec::new(),
         input: StepInput::Packed(format, Pairs::Cols),
         body: body.into(),
+        body_source: Source::default(),
         reference: StepReference::new(|_, _, _| 0.0),
         source: kernel.source,
     });

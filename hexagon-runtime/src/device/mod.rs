@@ -2,6 +2,7 @@
 
 mod call;
 mod loaded;
+mod message;
 mod model;
 mod pool;
 mod product;

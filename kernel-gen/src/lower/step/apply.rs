@@ -20,7 +20,7 @@ pub(in crate::lower) fn emit_body(code: &mut Code, function: &str, step: &HvxSte
     code.line(" */");
     let stride = if matches!(step.input, StepInput::Rows(_)) { ", uint32_t row_stride" } else { "" };
     code.open(format!("static void {function}(pf_device *dev, uint8_t *to, const uint8_t *from{stride})"));
-    code.verbatim(&step.body);
+    code.verbatim(&step.body, step.body_source);
     code.close();
 }
 
