@@ -31,13 +31,27 @@ const STATE: &str = "workers run the body at the same time, and tiles come in no
 
 /// Words with a meaning a body has no use for, and why.
 fn refused(word: &str) -> Option<&'static str> {
-    const ENDINGS: [&str; 9] = ["exit", "_exit", "_Exit", "quick_exit", "abort", "longjmp", "setjmp", "signal", "raise"];
+    const ENDINGS: [&str; 9] =
+        ["exit", "_exit", "_Exit", "quick_exit", "abort", "longjmp", "setjmp", "signal", "raise"];
     const ALLOCATION: [&str; 5] = ["malloc", "calloc", "realloc", "free", "alloca"];
-    const COPIES: [&str; 8] =
-        ["memcpy", "memmove", "memset", "mempcpy", "strcpy", "strncpy", "bcopy", "bzero"];
+    const COPIES: [&str; 8] = ["memcpy", "memmove", "memset", "mempcpy", "strcpy", "strncpy", "bcopy", "bzero"];
     const SCHEDULE: [&str; 16] = [
-        "pf_hmx", "pf_dma", "pf_vtcm", "pf_window", "pf_parallel", "pf_scatter", "pf_vscatter", "pf_begin", "pf_own",
-        "pf_check", "pf_trap", "pf_set_step", "pf_region", "pf_vload_ddr", "pf_vstore_ddr", "pf_vload_output",
+        "pf_hmx",
+        "pf_dma",
+        "pf_vtcm",
+        "pf_window",
+        "pf_parallel",
+        "pf_scatter",
+        "pf_vscatter",
+        "pf_begin",
+        "pf_own",
+        "pf_check",
+        "pf_trap",
+        "pf_set_step",
+        "pf_region",
+        "pf_vload_ddr",
+        "pf_vstore_ddr",
+        "pf_vload_output",
     ];
     match word {
         "asm" | "__asm" | "__asm__" => Some("no model runs assembler: use the vector operations of the device layer"),
@@ -55,8 +69,21 @@ fn refused(word: &str) -> Option<&'static str> {
 /// Whether a word can begin a type.
 fn names_type(word: &str) -> bool {
     const TYPES: [&str; 15] = [
-        "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "const", "volatile", "struct",
-        "pf_vec", "pf_vec_pair", "pf_qf32",
+        "void",
+        "char",
+        "short",
+        "int",
+        "long",
+        "float",
+        "double",
+        "signed",
+        "unsigned",
+        "const",
+        "volatile",
+        "struct",
+        "pf_vec",
+        "pf_vec_pair",
+        "pf_qf32",
     ];
     TYPES.contains(&word) || word == "pf_qf32_pair" || word.ends_with("_t")
 }

@@ -8,6 +8,10 @@ const VERIFIER: &str = include_str!("snapshots/verifier__messages_of_the_verifie
 const PLANNER: &str = include_str!("snapshots/planner__messages_say_what_to_do.snap");
 const REQUIREMENTS: &str = include_str!("snapshots/planner__messages_of_requirements.snap");
 const TRAPS: &str = include_str!("../../verify/tests/traps/defects.rs");
+const RUNS: [&str; 2] = [
+    include_str!("../../verify/tests/cross_check/broken_bodies.rs"),
+    include_str!("../../verify/tests/cross_check/broken_references.rs"),
+];
 const DEVICE: &str = include_str!("../../verify/tests/plans_by_hand.rs");
 
 fn ui(folder: &str) -> Vec<String> {
@@ -31,6 +35,7 @@ fn every_case_of_the_index_exists() {
                 Some(("verifier", name)) => VERIFIER.lines().any(|line| line.strip_prefix("===") == Some(name)),
                 Some(("plan", words)) => [PLANNER, REQUIREMENTS].iter().any(|text| text.contains(words.trim())),
                 Some(("trap", words)) => TRAPS.contains(words.trim()),
+                Some(("run", words)) => RUNS.iter().any(|text| text.contains(words.trim())),
                 Some(("device", words)) => DEVICE.contains(words.trim()),
                 _ => false,
             };

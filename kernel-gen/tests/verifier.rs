@@ -250,6 +250,7 @@ const ALTERATIONS: &[Alteration] = &[
     }),
     ("body that ends its function", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero()); }", TileFormat::Q8_0)),
     ("body that stays open", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero();", TileFormat::Q8_0)),
+    ("body with state", Rule::Body, |k| apply(k, "static int n; n++; to[n] = 1;", TileFormat::Q8_0)),
     ("empty body", Rule::Body, |k| apply(k, " ", TileFormat::Q8_0)),
     ("step for other tiles", Rule::Layout, |k| apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q4_0)),
     ("step index", Rule::Limit, |k| {

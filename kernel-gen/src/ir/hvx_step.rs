@@ -133,7 +133,9 @@ impl<'a> InputTile<'a> {
         let bytes = self.0.get(at..).and_then(|bytes| bytes.first_chunk());
         match bytes {
             Some(bytes) => *bytes,
-            None => panic!("the input tile has {} bytes, none of which is byte {}", self.0.len(), at.saturating_add(N - 1)),
+            None => {
+                panic!("the input tile has {} bytes, none of which is byte {}", self.0.len(), at.saturating_add(N - 1))
+            }
         }
     }
 }

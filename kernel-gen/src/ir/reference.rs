@@ -174,22 +174,26 @@ impl<'a> ReferenceCase<'a> {
     /// # Panics
     /// The operand has no such element: each index is held against its own extent, and the message has operand, axes, indices
     /// and extents, at the line that asked.
+    // Most of a cross-check is spent here: the message must not keep it from being inlined.
+    #[inline(always)]
     #[track_caller]
     pub fn element(&self, operand: usize, i: usize, j: usize) -> f64 {
         let Matrix { values, shape, cols, first, constant, .. } = &self.operands[operand];
         if i >= shape[0] || j >= shape[1] {
-            panic!("{}", self.no_element(operand, i, j));
+            self.no_element(operand, i, j);
         }
         let value = constant.unwrap_or_else(|| values[first + i * cols + j]);
         if self.magnitudes { value.abs() } else { value }
     }
 
     #[cold]
-    fn no_element(&self, operand: usize, i: usize, j: usize) -> String {
+    #[inline(never)]
+    #[track_caller]
+    fn no_element(&self, operand: usize, i: usize, j: usize) -> ! {
         let Matrix { axes, shape, .. } = &self.operands[operand];
         let name = &self.names.operands[operand];
         if shape[0] == 0 {
-            return format!("operand `{name}` is the output, which a reference computes and cannot read");
+            panic!("operand `{name}` is the output, which a reference computes and cannot read");
         }
         let [rows, cols] = axes.map(|axis| self.names.axes[axis.0].as_str());
         let cut = match self.cut {
@@ -197,9 +201,9 @@ impl<'a> ReferenceCase<'a> {
             None => String::new(),
         };
         if axes[0] == axes[1] {
-            return format!("`{name}({j})` is outside operand `{name}[{cols}]`, which has {} elements{cut}", shape[1]);
+            panic!("`{name}({j})` is outside operand `{name}[{cols}]`, which has {} elements{cut}", shape[1]);
         }
-        format!(
+        panic!(
             "`{name}({i}, {j})` is outside operand `{name}[{rows}, {cols}]`, which is {} × {}{cut}: the first index counts `{rows}`, \
              the second `{cols}`",
             shape[0], shape[1]

@@ -89,7 +89,7 @@ fn wrong_bodies_are_found() {
     assert!(short.contains("never-written") && short.contains("widen_e5m2_tile"), "{short}");
     let long = run(&altered("i < 8", "i < 9"), true, &input, "long").unwrap_err();
     assert!(long.contains("reads outside the tile it is given"), "{long}");
-    let beyond = run(&altered("dev, to + 2u * i", "dev, to + 128u + 2u * i"), true, &input, "beyond").unwrap_err();
+    let beyond = run(&altered("dev, to + 2u * i", "dev, to + 2048u + 2u * i"), true, &input, "beyond").unwrap_err();
     assert!(beyond.contains("writes outside the tile it makes"), "{beyond}");
     let before = run(&altered("dev, to + 2u * i", "dev, to - 128u + 2u * i"), true, &input, "before").unwrap_err();
     assert!(before.contains("writes outside the tile it makes"), "{before}");

@@ -132,7 +132,9 @@ impl Bench {
                 let values = trial.values(kernel, index);
                 closure::call(|| layout.image(&values, rows, cols)).map_err(|said| {
                     let name = &operand.name;
-                    Wrong::Reference(format!("the layout of operand `{name}`, or the reference of its step, panicked: {said}"))
+                    Wrong::Reference(format!(
+                        "the layout of operand `{name}`, or the reference of its step, panicked: {said}"
+                    ))
                 })
             })
             .collect()
@@ -187,9 +189,9 @@ fn not_finite(kernel: &Kernel, trial: &Trial, operands: &[Vec<f64>]) -> Option<S
     })?;
     let cols = operand.shape(&trial.extents)[1].max(1);
     let maker = match operand.layout {
-        OperandLayout::Tiles(format) => kernel.steps.iter().find(|step| {
-            matches!(step.input, StepInput::Packed(own, _) if own == format && format.dequantise.is_none())
-        }),
+        OperandLayout::Tiles(format) => kernel.steps.iter().find(
+            |step| matches!(step.input, StepInput::Packed(own, _) if own == format && format.dequantise.is_none()),
+        ),
         _ => None,
     };
     let maker = maker.map_or(String::new(), |step| format!(", by the reference of step `{}`", step.name));

@@ -88,7 +88,9 @@ impl Isolated {
         let head = [overflow as u32, output as u32, call.operands().len() as u32, self.vtcm_bytes];
         let mut process = match self.process.take() {
             Some(process) => process,
-            None => self.start().map_err(|error| Unanswered::Ended(format!("the kernel cannot be started: {error}")))?,
+            None => {
+                self.start().map_err(|error| Unanswered::Ended(format!("the kernel cannot be started: {error}")))?
+            }
         };
         let answered = process.ask(&head, &message).and_then(|()| process.answer(call, output));
         match answered {

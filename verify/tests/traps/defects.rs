@@ -676,8 +676,10 @@ pub const DEFECTS: &[Defect] = &[
         "an own step stores into its own tile by plain C",
         A,
         "apply dequantise_by_qfloat wb",
-        &[("pf_vstore(dev, to + 2u * i * PF_VECTOR_BYTES, pf_hf_from_q(low));",
-           "pf_vstore(dev, to + 2u * i * PF_VECTOR_BYTES, pf_hf_from_q(low));\n        to[2u * i * PF_VECTOR_BYTES] ^= 1;")],
+        &[(
+            "pf_vstore(dev, to + 2u * i * PF_VECTOR_BYTES, pf_hf_from_q(low));",
+            "pf_vstore(dev, to + 2u * i * PF_VECTOR_BYTES, pf_hf_from_q(low));\n        to[2u * i * PF_VECTOR_BYTES] ^= 1;",
+        )],
         "the body of the step wrote to VTCM by plain C",
     ),
 ];

@@ -75,8 +75,7 @@ impl Body<'_> {
         self.code.line("pf_begin_tiles(dev, to + strip * strip_stride, tile_stride, tiles);");
         self.code.open("for (uint32_t tile = 0; tile < tiles; ++tile)");
         self.code.line("uint8_t *to_tile = to + strip * strip_stride + tile * tile_stride;");
-        self.code
-            .line("const uint8_t *from_tile = from + strip * from_strip_stride + tile * from_tile_stride;");
+        self.code.line("const uint8_t *from_tile = from + strip * from_strip_stride + tile * from_tile_stride;");
         self.code.line(format!("pf_own_tile(dev, to_tile, from_tile, {given});"));
         self.code.line(format!("{function}(dev, to_tile, from_tile{row_stride});"));
         self.code.close();
