@@ -114,11 +114,8 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
     for (at, token) in tokens.iter().enumerate() {
         let (before, line) = (at.checked_sub(1), token.line);
         match (token.kind, token.text) {
-            (Kind::Word, "static") => {
-                if !constant_table(&tokens, at) {
-                    mistake(format!("line {line} keeps state in a `static`"), STATE);
-                }
-            }
+            (Kind::Word, "static") if constant_table(&tokens, at) => {}
+            (Kind::Word, "static") => mistake(format!("line {line} keeps state in a `static`"), STATE),
             (Kind::Word, word) => {
                 if let Some(help) = refused(word) {
                     mistake(format!("line {line} uses `{word}`"), help);
@@ -202,8 +199,8 @@ fn tokens(body: &str) -> Result<Vec<Token<'_>>, &'static str> {
     let mut tokens = Vec::new();
     let (mut rest, mut line) = (body, 1);
     while let Some(first) = rest.chars().next() {
-        let (length, kind) = if rest.starts_with("/*") {
-            (rest[2..].find("*/").ok_or("a comment stays open")? + 4, None)
+        let (length, kind) = if let Some(comment) = rest.strip_prefix("/*") {
+            (comment.find("*/").ok_or("a comment stays open")? + 4, None)
         } else if rest.starts_with("//") {
             (rest.find('\n').unwrap_or(rest.len()), None)
         } else if first == '"' || first == '\'' {
