@@ -93,9 +93,9 @@ fn wrong_bodies_are_found() {
     assert!(beyond.contains("writes outside the tile it makes"), "{beyond}");
     let before = run(&altered("dev, to + 2u * i", "dev, to - 128u + 2u * i"), true, &input, "before").unwrap_err();
     assert!(before.contains("writes outside the tile it makes"), "{before}");
-    let plain = run(&altered("halves.hi);", "halves.hi); to[5000] ^= 1;"), true, &input, "plain").unwrap_err();
+    let plain = run(&altered("halves.hi);", "halves.hi); to[5000] += 1;"), true, &input, "plain").unwrap_err();
     assert!(plain.contains("by plain C") && plain.contains("widen_e5m2_tile"), "{plain}");
-    let into_input = altered("halves.hi);", "halves.hi); ((uint8_t *)(uintptr_t)from)[3] ^= 1;");
+    let into_input = altered("halves.hi);", "halves.hi); ((uint8_t *)(uintptr_t)from)[3] += 1;");
     let into_input = run(&into_input, true, &input, "into_input").unwrap_err();
     assert!(into_input.contains("by plain C"), "{into_input}");
     let unaligned = run(&altered("from + i", "from + 64 + i"), true, &input, "unaligned").unwrap_err();
