@@ -7,6 +7,7 @@
 //!
 //! The language is described in `docs/kernel-language.md`.
 
+mod c_body;
 mod check;
 mod expand;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use kernel_gen::{
     Arch, Kernel, Rule,
     ir::{
         AxisId, AxisRole, BlockFormat, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, OperandId,
-        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Statement, Step, StepInput, StepKind,
+        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Source, Statement, Step, StepInput, StepKind,
         StepReference, TileFormat, TunableId, Variant, WindowId, WindowLayout,
     },
     library, verify,
@@ -50,6 +50,7 @@ fn apply(kernel: &mut Kernel, body: &str, format: TileFormat) {
         doc: Vec::new(),
         input: StepInput::Packed(format, Pairs::Cols),
         body: body.into(),
+        body_source: Source::default(),
         reference: StepReference::new(|_, _, _| 0.0),
         source: kernel.source,
     });
@@ -243,6 +244,7 @@ const ALTERATIONS: &[Alteration] = &[
     }),
     ("body that ends its function", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero()); }", TileFormat::Q8_0)),
     ("body that stays open", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero();", TileFormat::Q8_0)),
+    ("body with state", Rule::Body, |k| apply(k, "static int n; n++; to[n] = 1;", TileFormat::Q8_0)),
     ("empty body", Rule::Body, |k| apply(k, " ", TileFormat::Q8_0)),
     ("step for other tiles", Rule::Layout, |k| apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q4_0)),
     ("step index", Rule::Limit, |k| {

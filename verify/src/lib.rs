@@ -5,6 +5,7 @@
 pub mod cross_check;
 pub mod effective;
 pub mod family;
+pub mod isolated;
 pub mod product;
 pub mod row_exponent;
 pub mod strategy;

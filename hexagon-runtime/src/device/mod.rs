@@ -3,6 +3,7 @@
 mod call;
 mod compiled;
 mod loaded;
+mod message;
 mod model;
 mod pool;
 mod product;

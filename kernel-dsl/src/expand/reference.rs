@@ -20,11 +20,15 @@ pub(super) fn reference(kernel: &Kernel) -> Option<TokenStream> {
         if operand.layout == OperandLayout::Vector {
             return quote! {
                 #[allow(dead_code)]
+                #[inline]
+                #[track_caller]
                 fn #name(&self, j: usize) -> f64 { self.0.element(#index, 0, j) }
             };
         }
         quote! {
             #[allow(dead_code)]
+            #[inline]
+            #[track_caller]
             fn #name(&self, i: usize, j: usize) -> f64 { self.0.element(#index, i, j) }
         }
     });

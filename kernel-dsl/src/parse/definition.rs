@@ -8,6 +8,7 @@ use super::{
     word::{any_word, number, one_of},
 };
 use crate::{
+    c_body::{Mistake, mistakes},
     report::Report,
     tree::{HvxStep, Side, StepInput, TileFormat, TileKind},
 };
@@ -89,7 +90,7 @@ pub(super) fn step(
     let brace = braced!(content in input);
     match step_body(&content, brace.span.join(), &name, report) {
         Ok((body, reference)) => {
-            brackets(&name, &body, report);
+            c_of(&name, &body, report);
             Ok(Some(HvxStep { docs, name, input: step_input, body, reference }))
         }
         Err(error) => {
@@ -164,8 +165,8 @@ fn step_body(
     }
 }
 
-/// The body stands inside a function: it may not end that function or leave a bracket open.
-fn brackets(name: &Ident, body: &LitStr, report: &mut Report) {
+/// The body stands inside a function, may not end it, and does nothing the models cannot see.
+fn c_of(name: &Ident, body: &LitStr, report: &mut Report) {
     let text = body.value();
     if text.trim().is_empty() {
         report.error(
@@ -173,20 +174,7 @@ fn brackets(name: &Ident, body: &LitStr, report: &mut Report) {
             format!("step `{name}` has an empty body: store the 16 vectors of the FP16 tile at `to` with `pf_vstore`"),
         );
     }
-    let mut open = Vec::new();
-    for c in text.chars() {
-        match c {
-            '(' => open.push(')'),
-            '[' => open.push(']'),
-            '{' => open.push('}'),
-            ')' | ']' | '}' if open.pop() != Some(c) => {
-                report.error(body.span(), format!("in the body of step `{name}` a `{c}` closes nothing"));
-                return;
-            }
-            _ => {}
-        }
-    }
-    if let Some(c) = open.last() {
-        report.error(body.span(), format!("in the body of step `{name}` a `{c}` is missing"));
+    for Mistake { what, help } in mistakes(&text) {
+        report.error(body.span(), format!("in the body of step `{name}` {what}: {help}"));
     }
 }

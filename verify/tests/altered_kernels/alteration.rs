@@ -136,6 +136,7 @@ fn add_step(kernel: &mut Kernel, dice: &mut Dice<'_>) {
         doc: vec!["*/".into()],
         input,
         body: [right, right, right, "", "}", "("][dice.below(6)].into(),
+        body_source: kernel.source,
         reference: StepReference::new(reference),
         source: kernel.source,
     });

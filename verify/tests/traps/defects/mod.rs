@@ -2,6 +2,7 @@
 
 mod multiply;
 mod numbers;
+mod own_steps;
 mod transfers;
 mod vtcm;
 mod workers;
@@ -56,5 +57,6 @@ const BF16_ROWS: &str = "input_grad_bf16_rows";
 
 /// All of them.
 pub fn all() -> Vec<Defect> {
-    [multiply::DEFECTS, transfers::DEFECTS, vtcm::DEFECTS, workers::DEFECTS, numbers::DEFECTS].concat()
+    [multiply::DEFECTS, transfers::DEFECTS, vtcm::DEFECTS, workers::DEFECTS, numbers::DEFECTS, own_steps::DEFECTS]
+        .concat()
 }
