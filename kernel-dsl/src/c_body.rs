@@ -115,19 +115,19 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
         let (before, line) = (at.checked_sub(1), token.line);
         match (token.kind, token.text) {
             (Kind::Word, "static") if constant_table(&tokens, at) => {}
-            (Kind::Word, "static") => mistake(format!("line {line} keeps state in a `static`"), STATE),
+            (Kind::Word, "static") => mistake(format!("its line {line} keeps state in a `static`"), STATE),
             (Kind::Word, word) => {
                 if let Some(help) = refused(word) {
-                    mistake(format!("line {line} uses `{word}`"), help);
+                    mistake(format!("its line {line} uses `{word}`"), help);
                 }
             }
             (Kind::Mark, "#") => mistake(
-                format!("line {line} is for the preprocessor"),
+                format!("its line {line} is for the preprocessor"),
                 "the models must run what the phone runs: write it out",
             ),
-            (Kind::Mark, "->") => mistake(format!("line {line} takes apart what a pointer points to"), MEMORY),
+            (Kind::Mark, "->") => mistake(format!("its line {line} takes apart what a pointer points to"), MEMORY),
             (Kind::Mark, "*") if dereferences(&tokens, at) => {
-                mistake(format!("line {line} takes what a pointer points to"), MEMORY);
+                mistake(format!("its line {line} takes what a pointer points to"), MEMORY);
             }
             (Kind::Mark, "[") => {
                 let base = text(before);
@@ -137,7 +137,7 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
                 if declared {
                     arrays.push(base);
                 } else if !arrays.contains(&base) && !["]", "{", ","].contains(&base) || text(two_before) == "." {
-                    mistake(format!("line {line} takes an element of `{base}`"), MEMORY);
+                    mistake(format!("its line {line} takes an element of `{base}`"), MEMORY);
                 }
             }
             _ => {}

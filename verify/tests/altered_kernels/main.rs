@@ -110,10 +110,11 @@ fn round(kernels: &[Kernel], seed: u64, deadline: Option<Instant>, tally: &RefCe
         for _ in 0..changes {
             alter(&mut kernel, &mut dice);
         }
+        let broken = tally.broken;
         tally.broken = true;
-        let result = judged(&kernel, deadline.is_some(), &mut tally);
-        tally.broken = result.is_err();
-        result
+        judged(&kernel, deadline.is_some(), &mut tally)?;
+        tally.broken = broken;
+        Ok(())
     });
     if let Err(error) = result {
         panic!("{error}");
