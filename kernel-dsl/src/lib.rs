@@ -7,6 +7,7 @@
 //!
 //! The language is described in `docs/kernel-language.md`.
 
+mod c_body;
 mod check;
 mod expand;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod mangled;
 mod parse;
 mod report;
 mod requirement;
+mod rules;
 mod tree;
 mod version;
 

@@ -131,14 +131,22 @@ fn pieces(tokens: &[TokenTree], out: &mut Vec<TokenTree>) {
 struct Tally {
     tried: u32,
     refused: u32,
+    /// A kernel broke the macro: what follows are smaller ones, which shrinking must see to the end.
+    broken: bool,
 }
 
-/// Tries `cases` mangled kernels drawn from `seed`.
-fn round(sources: &[Vec<TokenTree>], spare: &[TokenTree], seed: u64, cases: u32) -> Tally {
-    let config = Config { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
+/// Tries the mangled kernels of one seed; those drawn behind the deadline of a long run are passed over.
+fn round(sources: &[Vec<TokenTree>], spare: &[TokenTree], seed: u64, deadline: Option<Instant>) -> Tally {
+    let config =
+        Config { cases: CASES, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
     let tally = std::cell::RefCell::new(Tally::default());
     let strategy = (0..sources.len(), 1..5usize, vec(any::<u32>(), 8..60));
     let result = TestRunner::new(config).run(&strategy, |(source, changes, choices)| {
+        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let broken = tally.borrow().broken;
+        if late && !broken {
+            return Ok(());
+        }
         let mut tokens = sources[source].clone();
         let mut choices = Choices(choices.iter());
         for _ in 0..changes {
@@ -146,11 +154,13 @@ fn round(sources: &[Vec<TokenTree>], spare: &[TokenTree], seed: u64, cases: u32)
         }
         let input: TokenStream = tokens.into_iter().collect();
         let shown = input.to_string();
+        tally.borrow_mut().broken = true;
         let output = std::panic::catch_unwind(|| macro_input(input))
             .map_err(|_| TestCaseError::fail(format!("the macro panics: {shown}")))?;
         let text = output.to_string();
         prop_assert!(syn::parse2::<syn::File>(output).is_ok(), "expands to what is not Rust: {}", shown);
         let mut tally = tally.borrow_mut();
+        tally.broken = broken;
         tally.tried += 1;
         tally.refused += u32::from(text.contains("compile_error"));
         Ok(())
@@ -176,13 +186,14 @@ fn mangled_kernels_expand_to_rust() {
     let sources = sources();
     let mut spare = strangers();
     sources.iter().for_each(|source| pieces(source, &mut spare));
-    let seconds = env::var("PERMAFROST_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let started = Instant::now();
+    let seconds: Option<u64> = env::var("PERMAFROST_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let deadline = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let mut total = Tally::default();
     for seed in 0.. {
-        let Tally { tried, refused } = round(&sources, &spare, seed, CASES);
-        total = Tally { tried: total.tried + tried, refused: total.refused + refused };
-        if started.elapsed() >= Duration::from_secs(seconds.unwrap_or(0)) {
+        let Tally { tried, refused, .. } = round(&sources, &spare, seed, deadline);
+        total.tried += tried;
+        total.refused += refused;
+        if deadline.is_none_or(|deadline| Instant::now() >= deadline) {
             break;
         }
     }

@@ -29,6 +29,7 @@
 
 #include "trap.h"
 #include "race.h"
+#include "own_step.h"
 #include "shadow.h"
 #include "vtcm.h"
 #include "enter.h"

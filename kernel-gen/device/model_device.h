@@ -39,6 +39,12 @@ struct pf_index {
     uint32_t value;
 };
 
+/* The tiles of one call of an author's step; `to` is NULL outside of one. */
+struct pf_own_tile {
+    const uint8_t *to, *from;
+    uint32_t rows, row_bytes, row_stride;
+};
+
 #define PF_MOST_INDICES (PF_MAX_AXES + 1u)
 #endif
 
@@ -59,6 +65,8 @@ struct pf_device {
     size_t scattered_count, scattered_room;
     const struct pf_plan *plan;        /* NULL outside a run: ranges are then checked against the VTCM alone */
     const struct pf_request *request;
+    uint8_t *twin;         /* the windows as vector stores alone leave them, while a step of an author's runs */
+    struct pf_own_tile own;
     int vtcm_held, hmx_held, bias_loaded, multiplied, converted;
     uint8_t convert_shadow[PF_TILE * PF_TILE]; /* enum pf_shadow per element of the converted tile */
     struct pf_line *lines;             /* what workers touched in this parallel region; see race.h */

@@ -17,6 +17,7 @@ static void pf_model_close(pf_device *dev)
         return;
 #if defined(PF_MODEL_CHECKED)
     free(dev->shadow);
+    free(dev->twin);
     free(dev->scattered);
     free(dev->lines);
 #else
@@ -43,8 +44,9 @@ static pf_device *pf_model_open(uint32_t vtcm_bytes, uint32_t overflow, uint32_t
     dev->vtcm = aligned_alloc(PF_TILE_BYTES, vtcm_bytes);
 #if defined(PF_MODEL_CHECKED)
     dev->shadow = calloc(vtcm_bytes, 1);
+    dev->twin = malloc(vtcm_bytes);
     dev->kernel = dev->position = dev->step = "none";
-    int ready = dev->vtcm && dev->shadow;
+    int ready = dev->vtcm && dev->shadow && dev->twin;
 #else
     /* Pages of the mirror that no kernel multiplies from are never touched, and so cost nothing. */
     dev->mirror = aligned_alloc(4096, (size_t)vtcm_bytes * 2u);
@@ -83,6 +85,7 @@ static void pf_model_poison(pf_device *dev, const struct pf_plan *plan)
     dev->transfer_count = 0;
     dev->scattered_count = 0;
     dev->vtcm_held = dev->hmx_held = dev->bias_loaded = dev->multiplied = dev->converted = dev->in_region = 0;
+    dev->own.to = NULL;
     dev->fault[0] = '\0';
 }
 

@@ -41,6 +41,7 @@ static inline int pf_in_range(uint64_t base, uint64_t length, const void *p, siz
 /* The range must lie inside one operand, the row exponents or the row flags of the request. */
 static inline void pf_check_ddr(pf_device *dev, const void *p, size_t bytes, int writes)
 {
+    pf_own_check_ddr(dev, p, bytes);
     pf_touch(dev, p, bytes, writes);
     const struct pf_request *request = dev->request;
     if (!request)
@@ -57,6 +58,7 @@ static inline void pf_check_ddr(pf_device *dev, const void *p, size_t bytes, int
 
 static inline void pf_check_read(pf_device *dev, const uint8_t *p, size_t bytes, int overflow_guarded)
 {
+    pf_own_check_read(dev, p, bytes);
     pf_check_vtcm(dev, p, bytes);
     pf_touch(dev, p, bytes, 0);
     const uint8_t *shadow = dev->shadow + (p - dev->vtcm);
@@ -76,6 +78,7 @@ static inline void pf_check_read(pf_device *dev, const uint8_t *p, size_t bytes,
 
 static inline void pf_check_write(pf_device *dev, uint8_t *p, size_t bytes)
 {
+    pf_own_check_write(dev, p, bytes);
     pf_check_vtcm(dev, p, bytes);
     pf_touch(dev, p, bytes, 1);
     uint8_t *shadow = dev->shadow + (p - dev->vtcm);

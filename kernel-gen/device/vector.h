@@ -40,8 +40,13 @@ static inline pf_vec pf_vload_half(pf_device *dev, const uint8_t *p)
 {
     uint32_t before = (uint32_t)((uintptr_t)p % PF_VECTOR_BYTES);
     pf_check(dev, before % 64u == 0, "half a vector must be aligned to 64 bytes", p, 64);
+#if defined(PF_HEXAGON)
     pf_vec v = pf_vload_first(dev, p - before, before + 64u);
     return before ? pf_vror(v, before) : v;
+#else
+    /* Only these bytes are read in name: the other half may belong to another patch, or to another worker. */
+    return pf_vload_unaligned(dev, p, 64);
+#endif
 }
 
 /* Swaps the 4-bit vector index with the low 4 bits of the word index: words (vector v, half h, word w) <-> (w, h, v).

@@ -82,6 +82,7 @@ static inline void pf_vstore(pf_device *dev, uint8_t *p, pf_vec v)
     pf_check_write(dev, p, PF_VECTOR_BYTES);
     pf_check_plain(dev, p, v);
     memcpy(p, v.bytes, sizeof v.bytes);
+    pf_own_stored(dev, p);
 }
 
 /* The first `bytes` bytes of an aligned vector in DDR, zero beyond. */

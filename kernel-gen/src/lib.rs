@@ -25,6 +25,8 @@ pub mod ir;
 pub mod library;
 mod lower;
 pub mod plan;
+#[path = "../../kernel-dsl/src/rules/mod.rs"]
+mod rules;
 pub mod tolerance;
 mod verify;
 

@@ -4,6 +4,7 @@
 //! A missing clang is a notice, and a failure where `CI` or `PERMAFROST_REQUIRE_CLANG` is set; gcc must be there.
 
 use std::{
+    collections::BTreeSet,
     env, fs,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -106,5 +107,27 @@ fn with_clang_for_hexagon() {
         for float in [&[][..], &["-DPF_SOFTWARE_FLOAT"]] {
             compile(&clang, &[&target[..], &["-ffreestanding", "-O2", "-DPF_HEXAGON"], float].concat(), &unit);
         }
+    }
+}
+
+/// A kernel called `enter` beside the device layer's `pf_enter`, and so on for all of it.
+#[test]
+fn kernels_called_like_functions_of_the_device_layer() {
+    let mut names = BTreeSet::new();
+    for file in kernel_gen::device_files().unwrap() {
+        let text = fs::read_to_string(file).unwrap();
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        names.extend(words.filter_map(|word| Some(word.strip_prefix("pf_")?.to_string())));
+    }
+    let named = |name: &String| {
+        let mut kernel = library::forward_f16();
+        kernel.name.clone_from(name);
+        verify(&kernel).ok()
+    };
+    let kernels: Vec<_> = names.iter().filter_map(named).collect();
+    assert!(kernels.len() > 100, "{names:?}");
+    let unit = unit("emitted-names", "names", &format!("{}\n#include \"model_table.h\"\n", emit_library(&kernels)));
+    for model in MODELS {
+        compile("gcc", &[&model[..], &["-O0", "-fsyntax-only"]].concat(), &unit);
     }
 }

@@ -1,5 +1,7 @@
 //! The emitted C of every library kernel, to be read in review.
 
+use std::collections::HashSet;
+
 use kernel_gen::{Arch, Kernel, emit_c, emit_library, kernel, library, verify};
 
 #[test]
@@ -195,11 +197,69 @@ fn a_library_carries_every_architecture() {
     let kernel = verify(&by_arch()).unwrap();
     let (v79, v81) = (emit_c(&kernel, Arch::V79), emit_c(&kernel, Arch::V81));
     assert!(!v79.contains("wr_tickets") && v81.contains("wr_tickets[2]"));
-    assert!(v79.contains("static int pf_by_arch(") && !v79.contains("_on_v"));
+    assert!(v79.contains("static int by_arch_entry(") && !v79.contains("_on_v"));
     let c = emit_library(std::slice::from_ref(&kernel));
     let from = c.find("/* by_arch differs by architecture").unwrap();
     insta::assert_snapshot!("dispatch_by_arch", &c[from..]);
-    for entry in ["static int pf_by_arch_on_v79(", "static int pf_by_arch_on_v81("] {
+    for entry in ["static int by_arch_on_v79_entry(", "static int by_arch_on_v81_entry("] {
         assert_eq!(c.matches(entry).count(), 1);
     }
+}
+
+/// C without comments and strings.
+fn code(c: &str) -> String {
+    let (mut out, mut rest) = (String::new(), c);
+    while let Some(at) = rest.find(['"', '/']) {
+        let (end, inside) = if rest[at..].starts_with("/*") {
+            ("*/", at + 2)
+        } else if rest[at..].starts_with('"') {
+            ("\"", at + 1)
+        } else {
+            out.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
+        };
+        out.push_str(&rest[..at]);
+        rest = &rest[inside + rest[inside..].find(end).expect("an end") + end.len()..];
+    }
+    out + rest
+}
+
+/// Whatever emitted C calls its own things, an operand cannot be called as well: it would be one of its locals.
+#[test]
+fn words_of_the_emitted_c_are_no_names() {
+    let (mut words, mut own) = (HashSet::new(), HashSet::new());
+    for kernel in library::all().into_iter().chain(library::extra()) {
+        let c = emit_c(&verify(&kernel).unwrap(), Arch::V79);
+        // Functions before the kernel's see none of its names.
+        let c = code(&c[c.find("/* ----").expect("the head of the kernel")..]);
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut before = "";
+        let mut rest = c.as_str();
+        while let Some(at) = rest.find(word) {
+            let (skipped, from) = rest.split_at(at);
+            let (found, behind) = from.split_at(from.find(|c| !word(c)).unwrap_or(from.len()));
+            // Fields stand in a name space of their own.
+            let field = skipped.ends_with("->") || skipped.ends_with('.');
+            if !field && before != "struct" && !found.starts_with(&kernel.name) && !found.starts_with(char::is_numeric)
+            {
+                words.insert(found.to_string());
+            }
+            (before, rest) = (found, behind);
+        }
+        own.extend(kernel.axes.iter().map(|a| a.name.clone()));
+        own.extend(kernel.operands.iter().map(|o| o.name.clone()));
+        own.extend(kernel.tunables.iter().map(|t| t.name.clone()));
+        own.extend(kernel.windows.iter().map(|w| w.name.clone()));
+        own.extend(["no", "jo"].map(String::from));
+    }
+    let free = |word: &String| {
+        let mut kernel = library::forward_q8();
+        kernel.operands[1].name.clone_from(word);
+        verify(&kernel).is_ok()
+    };
+    words.retain(|word| !own.contains(word));
+    assert!(words.len() > 100, "{words:?}");
+    let free: Vec<_> = words.iter().filter(|&word| free(word)).collect();
+    assert!(free.is_empty(), "emitted C uses {free:?}, and so may a kernel");
 }

@@ -7,8 +7,18 @@ const GUIDE: &str = include_str!("../../docs/kernel-author-guide.md");
 const VERIFIER: &str = include_str!("snapshots/verifier__messages_of_the_verifier.snap");
 const PLANNER: &str = include_str!("snapshots/planner__messages_say_what_to_do.snap");
 const REQUIREMENTS: &str = include_str!("snapshots/planner__messages_of_requirements.snap");
-const TRAPS: &str = include_str!("../../verify/tests/traps/defects.rs");
+const RUNS: [&str; 2] = [
+    include_str!("../../verify/tests/cross_check/broken_bodies.rs"),
+    include_str!("../../verify/tests/cross_check/broken_references.rs"),
+];
 const DEVICE: &str = include_str!("../../verify/tests/plans_by_hand.rs");
+
+/// The tables of defects.
+fn traps() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../verify/tests/traps/defects");
+    let files = fs::read_dir(path).expect("a folder of defects").map(|entry| entry.unwrap().path());
+    files.map(|file| fs::read_to_string(file).unwrap()).collect()
+}
 
 fn ui(folder: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui").join(folder);
@@ -20,7 +30,7 @@ fn ui(folder: &str) -> Vec<String> {
 fn every_case_of_the_index_exists() {
     let start = GUIDE.find("### Error index").expect("the index");
     let index = &GUIDE[start..start + GUIDE[start..].find("\n## ").expect("a section behind it")];
-    let failing = ui("fail");
+    let (failing, traps) = (ui("fail"), traps());
     let mut cases = 0;
     for row in index.lines().filter(|line| line.starts_with("| ")) {
         let list = row.split('|').nth(3).expect("three columns");
@@ -30,7 +40,8 @@ fn every_case_of_the_index_exists() {
                 Some(("fail", file)) => failing.iter().any(|name| name == file),
                 Some(("verifier", name)) => VERIFIER.lines().any(|line| line.strip_prefix("===") == Some(name)),
                 Some(("plan", words)) => [PLANNER, REQUIREMENTS].iter().any(|text| text.contains(words.trim())),
-                Some(("trap", words)) => TRAPS.contains(words.trim()),
+                Some(("trap", words)) => traps.iter().any(|text| text.contains(words.trim())),
+                Some(("run", words)) => RUNS.iter().any(|text| text.contains(words.trim())),
                 Some(("device", words)) => DEVICE.contains(words.trim()),
                 _ => false,
             };

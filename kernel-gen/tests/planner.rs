@@ -314,8 +314,8 @@ fn the_search_misses_no_plan() {
         |v| Some(v[0] * 3 > v[1] * 5),
         |v| Some(v[0] % 96 == 0),
     ];
-    let (mut found, mut none) = (0, 0);
-    for _ in 0..400 {
+    let (mut found, mut none, mut refused) = (0, 0, 0);
+    for _ in 0..1200 {
         let mut kernel = library::forward_q8();
         for tunable in &mut kernel.tunables {
             let list = (0..1 + below(4)).map(|_| 32 * (1 + below(12)) as u32).collect();
@@ -324,23 +324,41 @@ fn the_search_misses_no_plan() {
         for _ in 0..1 + below(3) {
             let [a, b] = [0; 2].map(|_: u32| Quantity::Tunable(TunableId(below(3) as usize)));
             let holds = Condition::new(conditions[below(6) as usize]);
-            kernel
-                .requirements
-                .push(Requirement { text: "…".into(), uses: vec![a, b], holds, source: kernel.source });
+            kernel.requirements.push(Requirement {
+                text: "…".into(),
+                uses: vec![a, b],
+                holds,
+                sides: None,
+                source: kernel.source,
+            });
         }
         let list = |t: &Tunable| match &t.candidates {
             Candidates::List(list) => list.clone(),
             Candidates::Range { .. } => Vec::new(),
         };
         let lists: Vec<Vec<u32>> = kernel.tunables.iter().map(list).collect();
-        let Ok(kernel) = verify(&kernel) else {
-            continue;
+        let choices = lists[0].iter().flat_map(|&a| lists[1].iter().map(move |&b| (a, b)));
+        let choices: Vec<_> = choices.flat_map(|(a, b)| lists[2].iter().map(move |&c| [a, b, c])).collect();
+        let value = |tiles: &[u32; 3], quantity: &Quantity| match quantity {
+            Quantity::Tunable(tunable) => u64::from(tiles[tunable.0]),
+            _ => unreachable!(),
         };
+        let satisfied = |tiles: &[u32; 3]| {
+            let values = |r: &Requirement| r.uses.iter().map(|q| value(tiles, q)).collect::<Vec<_>>();
+            kernel.requirements.iter().all(|r| r.holds.of(&values(r)))
+        };
+        let kernel = match verify(&kernel) {
+            Ok(kernel) => kernel,
+            Err(found) => {
+                assert!(!choices.iter().any(satisfied), "{found:?}");
+                refused += 1;
+                continue;
+            }
+        };
+        assert!(choices.iter().any(satisfied), "no choice satisfies the requirements, and verify did not say so");
         let axes = [1 + below(400) as u32, 1 + below(400) as u32, 1 + below(400) as u32];
         let vtcm = [96 << 10, 192 << 10, 1 << 20][below(3) as usize];
-        let all = lists[0].iter().flat_map(|&a| lists[1].iter().map(move |&b| (a, b)));
-        let mut all = all.flat_map(|(a, b)| lists[2].iter().map(move |&c| [a, b, c]));
-        let exists = all.any(|tiles| Plan::with_tunables(&kernel, Arch::V79, &axes, vtcm, &tiles).is_ok());
+        let exists = choices.iter().any(|tiles| Plan::with_tunables(&kernel, Arch::V79, &axes, vtcm, tiles).is_ok());
         let plan = solve(&kernel, Arch::V79, &axes, vtcm);
         assert_eq!(plan.is_ok(), exists, "{axes:?}, {vtcm}: {lists:?}: {plan:?}");
         if exists {
@@ -349,5 +367,6 @@ fn the_search_misses_no_plan() {
             none += 1;
         }
     }
-    assert!(found > 50 && none > 50, "{found} with a plan, {none} without");
+    println!("{found} with a plan, {none} without, {refused} refused before");
+    assert!(found > 50 && none > 50 && refused > 50, "{found} with a plan, {none} without, {refused} refused before");
 }

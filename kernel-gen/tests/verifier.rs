@@ -4,7 +4,7 @@ use kernel_gen::{
     Arch, Kernel, Rule,
     ir::{
         AxisId, AxisRole, BlockFormat, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, OperandId,
-        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Statement, Step, StepInput, StepKind,
+        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Source, Statement, Step, StepInput, StepKind,
         StepReference, TileFormat, TunableId, Variant, WindowId, WindowLayout,
     },
     library, verify,
@@ -50,6 +50,7 @@ fn apply(kernel: &mut Kernel, body: &str, format: TileFormat) {
         doc: Vec::new(),
         input: StepInput::Packed(format, Pairs::Cols),
         body: body.into(),
+        body_source: Source::default(),
         reference: StepReference::new(|_, _, _| 0.0),
         source: kernel.source,
     });
@@ -64,8 +65,8 @@ fn on_v81(kernel: &mut Kernel, alter: fn(&mut Kernel)) {
 }
 
 fn require(kernel: &mut Kernel, uses: Vec<Quantity>, holds: fn(&[u64]) -> Option<bool>) {
-    let (text, source) = ("nc …".into(), kernel.source);
-    kernel.requirements.push(Requirement { text, uses, holds: Condition::new(holds), source });
+    let (text, source) = (format!("nc … ({})", kernel.requirements.len() + 1), kernel.source);
+    kernel.requirements.push(Requirement { text, uses, holds: Condition::new(holds), sides: None, source });
 }
 
 /// A name for the snapshot, the rule that must be among those reported, and the alteration of `forward_q8`.
@@ -194,12 +195,6 @@ const ALTERATIONS: &[Alteration] = &[
         };
         *guard = Some(65_504);
     }),
-    ("stored partial sum", Rule::Coverage, |k| {
-        let StepKind::UnpackRows { accumulate, .. } = nth(k, 4) else {
-            return;
-        };
-        *accumulate = false;
-    }),
     ("output written twice", Rule::Coverage, |k| {
         let body = &mut loop_over(&mut k.schedule, 1).body;
         let again = body[3].clone();
@@ -249,6 +244,7 @@ const ALTERATIONS: &[Alteration] = &[
     }),
     ("body that ends its function", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero()); }", TileFormat::Q8_0)),
     ("body that stays open", Rule::Body, |k| apply(k, "pf_vstore(dev, to, pf_vzero();", TileFormat::Q8_0)),
+    ("body with state", Rule::Body, |k| apply(k, "static int n; n++; to[n] = 1;", TileFormat::Q8_0)),
     ("empty body", Rule::Body, |k| apply(k, " ", TileFormat::Q8_0)),
     ("step for other tiles", Rule::Layout, |k| apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q4_0)),
     ("step index", Rule::Limit, |k| {
@@ -302,6 +298,23 @@ const ALTERATIONS: &[Alteration] = &[
     ("arithmetic without a value", Rule::Tile, |k| {
         require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0].checked_sub(1024)? > 0));
     }),
+    ("requirement on the token axis", Rule::Tile, |k| {
+        require(k, vec![Quantity::Axis(AxisId(0)), Quantity::Tunable(TunableId(0))], |v| Some(v[1] <= v[0]));
+    }),
+    ("requirement on no tile size", Rule::Tile, |k| {
+        require(k, vec![Quantity::Axis(AxisId(1))], |v| Some(v[0] > 100_000));
+    }),
+    ("requirements that contradict", Rule::Tile, |k| {
+        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] >= 64));
+        require(k, vec![Quantity::Tunable(TunableId(0))], |v| Some(v[0] >= 64));
+        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] < 64));
+    }),
+    ("windows that fit no VTCM", Rule::Tile, |k| {
+        k.tunables[1].candidates = Candidates::List(vec![512]);
+        k.tunables[2].candidates = Candidates::List(vec![16_384]);
+        require(k, vec![Quantity::WindowBytes(WindowId(1)), Quantity::VtcmBytes], |v| Some(v[0] <= v[1]));
+    }),
+    ("requirement on no window", Rule::Limit, |k| require(k, vec![Quantity::WindowBytes(WindowId(4))], |_| Some(true))),
     ("output window as source", Rule::Layout, |k| k.windows[3].layout = WindowLayout::ActivationTiles),
 ];
 

@@ -330,3 +330,13 @@ fn init_adapter_with_another_rank() {
     let output = bench.train(&data, &["--init-adapter", &adapter, "--rank", "4", "--steps", "1"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn a_seed_with_a_sign_is_answered_as_a_seed() {
+    for command in ["train", "synth", "demo"] {
+        for seed in ["-3", "+3", "1e3"] {
+            let output = permafrost().args([command, "--seed", seed]).output().unwrap();
+            refused(output, &[seed, "--seed", "a whole number from 0 to 18446744073709551615"]);
+        }
+    }
+}

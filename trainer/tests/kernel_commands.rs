@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use kernel_gen::ir::OperandLayout;
 use serde_json::Value;
 
 fn permafrost(arguments: &[&str]) -> Output {
@@ -63,20 +64,27 @@ fn explain_gives_positions_map_counts_and_bound() {
     succeeds(&[&arguments[..], &["--svg", svg.to_str().unwrap()]].concat());
     let svg = std::fs::read_to_string(svg).unwrap();
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("dequantise wa"));
+    // Every window has its size, the narrow one too.
+    for label in ["dyb 5760K", "wq 2×450K", "wa 800K", "dxc 360K"] {
+        assert!(svg.contains(&format!(">{label}</text>")), "{label}: {svg}");
+    }
 }
 
 #[test]
 fn run_compares_with_the_reference_on_both_models() {
-    for kernel in kernel_gen::library::all() {
-        let arguments =
-            ["run", kernel.name.as_str(), "--shape", "70x100x130", "--seed", "3", "--tiles", "mc=32,nc=32,kc=64"];
+    for kernel in kernel_gen::library::all().into_iter().chain(kernel_gen::library::extra()) {
+        // Tails everywhere, but for the columns of an operand in blocks.
+        let blocks = kernel.operands.iter().any(|o| matches!(o.layout, OperandLayout::Blocks(_)));
+        let shape = if blocks { "70x100x160" } else { "70x100x130" };
+        let arguments = ["run", kernel.name.as_str(), "--shape", shape, "--seed", "3", "--tiles", "mc=32,nc=32,kc=64"];
         let fast = json(&arguments);
         let checked = json(&[&arguments[..], &["--checked"]].concat());
         assert_eq!(fast["outside"], 0);
         assert!(fast["compared"].as_u64().unwrap() >= 70 * 100);
         assert_eq!((&fast["histogram"], &fast["largest_error"]), (&checked["histogram"], &checked["largest_error"]));
-        assert!(succeeds(&arguments).contains("error in parts of the tolerance"));
     }
+    let text = succeeds(&["run", "forward_q8", "--shape", "70x100x130"]);
+    assert!(text.contains("error in parts of the tolerance"), "{text}");
 }
 
 #[test]
@@ -147,9 +155,7 @@ fn a_new_crate_builds_passes_its_test_and_runs_its_example() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     std::fs::copy(workspace.join("Cargo.lock"), out.join("Cargo.lock")).unwrap();
     let cargo = |arguments: &[&str]| {
-        // Dependencies without optimisation: they are compiled once and run for a second.
         let output = Command::new(env!("CARGO"))
-            .args(["--config", "profile.dev.package.\"*\".opt-level=0"])
             .args(arguments)
             .current_dir(&out)
             .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-crate"))
@@ -173,7 +179,6 @@ fn mistakes_are_answered_with_what_to_do() {
     assert!(fails(&["explain", "forward", "--shape", "1x1x1"]).contains("take one of forward_f16"));
     assert!(succeeds(&["explain", "forward_q8_blocks", "--shape", "33x64x96"]).contains("load wq <- w"));
     assert!(fails(&["explain", "forward_q8_blocks", "--shape", "33x64x95"]).contains("multiple of 32"));
-    assert!(fails(&["run", "forward_q4", "--shape", "33x64x96"]).contains("verify::assert_kernel"));
     assert!(fails(&["explain", "forward_q8", "--shape", "12"]).contains("3 axes"));
     assert!(fails(&["explain", "forward_q8", "--shape", "ax2"]).contains("512x2560x9728"));
     assert!(fails(&["explain", "forward_q8", "--shape", "0x2x2"]).contains("must lie in 1..="));

@@ -2,10 +2,10 @@
 //!
 //! Nothing here is product code: the references are written for reading, in f64, and share no line with what they check.
 
-pub mod compiled;
 pub mod cross_check;
 pub mod effective;
 pub mod family;
+pub mod isolated;
 pub mod product;
 pub mod row_exponent;
 pub mod strategy;

@@ -3,10 +3,10 @@
 //! A library is compiled with one defect in one kernel and loaded in place of the built-in one. The start-up check must send
 //! that direction to the CPU; with the check off the answer must change. The same library without a defect must pass both.
 
+use hexagon_runtime::device::Compiled;
 use hexagon_runtime::{DeviceKind, Direction, Precision, Runtime, RuntimeBuilder, RuntimeConfig, WeightData};
 use kernel_gen::ir::{AxisId, OperandRole, WindowId};
 use kernel_gen::{Defect, Verified, library, verify as check_kernel};
-use verify::compiled::Compiled;
 use verify::family::Random;
 
 const ROWS: usize = 70;

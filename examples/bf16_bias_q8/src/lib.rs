@@ -20,14 +20,13 @@ kernel! {
         window wb: weight_tiles f16[nc, kc];
         window yc: output_tiles f16[mc, nc];
 
-        // Windows take at most half of VTCM; a tile of wq takes 1152 bytes there.
         when v81 {
             window wq: q8_0_tiles[nc, kc] stages 3;
-            require 2 * (mc * kc + nc * kc + mc * nc) + 3 * 1152 * (nc / 32) * (kc / 32) <= vtcm_bytes / 2;
         } else {
             window wq: q8_0_tiles[nc, kc] stages 2;
-            require 2 * (mc * kc + nc * kc + mc * nc) + 2 * 1152 * (nc / 32) * (kc / 32) <= vtcm_bytes / 2;
         }
+        // Windows take at most half of VTCM.
+        require window_bytes(xa) + window_bytes(wq) + window_bytes(wb) + window_bytes(yc) <= vtcm_bytes / 2;
 
         schedule {
             for mo in tiles(m, mc) {

@@ -80,6 +80,11 @@ impl Call {
         &self.flags
     }
 
+    /// The flags, to be changed.
+    pub fn flags_mut(&mut self) -> &mut [u8] {
+        &mut self.flags
+    }
+
     /// The operands in declaration order.
     pub fn operands(&self) -> &[DdrOperand] {
         &self.operands
@@ -88,6 +93,10 @@ impl Call {
     /// The operands, to be changed.
     pub fn operands_mut(&mut self) -> &mut [DdrOperand] {
         &mut self.operands
+    }
+
+    pub(super) fn exponents(&self) -> &[i32] {
+        &self.exponents
     }
 
     pub(super) fn plan(&self) -> abi::pf_plan {

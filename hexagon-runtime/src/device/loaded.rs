@@ -3,6 +3,8 @@
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
 use crate::{RuntimeError, abi};
 
 /// The symbol such a shared object exports: it is compiled with `-DPF_VARIANT=loaded`.
@@ -23,8 +25,10 @@ impl LoadedModel {
             path: path.to_path_buf(),
             reason: reason.to_string(),
         };
+        // Names are bound now, so that a function nobody has is an error here and not the end of the process at its first call.
         // SAFETY: the caller vouches for the file; a kernel library has no constructors.
-        let library = Box::leak(Box::new(unsafe { libloading::Library::new(path) }.map_err(refused)?));
+        let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        let library = Box::leak(Box::new(opened.map_err(refused)?));
         // SAFETY: the symbol is a constant `struct pf_model_table` of this ABI by its name; the library is never unloaded.
         let table = unsafe { library.get::<*const abi::pf_model_table>(SYMBOL) }.map_err(refused)?;
         // SAFETY: as above; a symbol's address is never null.

@@ -104,6 +104,24 @@ pub enum DeviceFault {
     Lost(String),
 }
 
+impl DeviceFault {
+    /// What an `enum pf_status` says; `trap` is the text of the rule, asked for where one was broken.
+    ///
+    /// # Errors
+    /// Every status but `PF_OK`.
+    pub fn of_status(status: i32, trap: impl FnOnce() -> String) -> Result<(), DeviceFault> {
+        match u32::try_from(status) {
+            Ok(abi::PF_OK) => Ok(()),
+            Ok(abi::PF_BAD_ABI) => Err(DeviceFault::BadAbi),
+            Ok(abi::PF_BAD_PLAN) => Err(DeviceFault::BadPlan),
+            Ok(abi::PF_BAD_REQUEST) => Err(DeviceFault::BadRequest),
+            Ok(abi::PF_BUSY) => Err(DeviceFault::Busy),
+            Ok(abi::PF_TRAPPED) => Err(DeviceFault::Trapped(trap())),
+            _ => Err(DeviceFault::Lost(format!("the device returned status {status}"))),
+        }
+    }
+}
+
 impl fmt::Display for DeviceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -179,19 +197,11 @@ impl Model {
         };
         // SAFETY: the device is open; plan and request outlive the call; the caller vouches for the addresses.
         let status = unsafe { run(self.device.as_ptr(), plan.kernel, plan, request) };
-        match u32::try_from(status) {
-            Ok(abi::PF_OK) => Ok(()),
-            Ok(abi::PF_BAD_ABI) => Err(DeviceFault::BadAbi),
-            Ok(abi::PF_BAD_PLAN) => Err(DeviceFault::BadPlan),
-            Ok(abi::PF_BAD_REQUEST) => Err(DeviceFault::BadRequest),
-            Ok(abi::PF_BUSY) => Err(DeviceFault::Busy),
-            Ok(abi::PF_TRAPPED) => {
-                // SAFETY: the device is open; fault returns a NUL-terminated text it owns until its next run.
-                let text = unsafe { CStr::from_ptr(fault(self.device.as_ptr())) };
-                Err(DeviceFault::Trapped(text.to_string_lossy().into_owned()))
-            }
-            _ => Err(DeviceFault::Lost(format!("the device returned status {status}"))),
-        }
+        DeviceFault::of_status(status, || {
+            // SAFETY: the device is open; fault returns a NUL-terminated text it owns until its next run.
+            let text = unsafe { CStr::from_ptr(fault(self.device.as_ptr())) };
+            text.to_string_lossy().into_owned()
+        })
     }
 
     pub fn counts(&self) -> Counts {

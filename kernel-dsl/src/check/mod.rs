@@ -1,7 +1,9 @@
 //! Rules that need no sizes. A rule about what is missing is tried only on a kernel that could be read completely.
 
 mod flow;
+mod limits;
 mod names;
+mod requirements;
 mod roles;
 mod split;
 mod sums;
@@ -12,11 +14,7 @@ use proc_macro2::Ident;
 
 use crate::{
     report::Report,
-    requirement,
-    tree::{
-        Definitions, HvxStep, Kernel, Loop, Operand, OperandLayout, Requirement, Statement, Step, StepInput, StepKind,
-        Window,
-    },
+    tree::{Definitions, HvxStep, Kernel, Loop, Operand, OperandLayout, Statement, Step, StepInput, StepKind, Window},
 };
 
 /// Checks one kernel.
@@ -27,22 +25,16 @@ pub(crate) fn kernel(kernel: &Kernel, report: &mut Report) {
     }
     names::check(kernel, report);
     let sound_names = report.is_empty();
+    names::in_c(kernel, report);
+    limits::check(kernel, report);
     let view = View::new(kernel);
     roles::check(&view, report);
     sums::check(&view, report);
-    requirements(kernel, report);
+    requirements::check(kernel, report);
     split::check(&view, report);
     if kernel.complete && sound_names {
         flow::check(&view, report);
         names::missing(kernel, report);
-    }
-}
-
-fn requirements(kernel: &Kernel, report: &mut Report) {
-    for Requirement { condition, .. } in &kernel.requirements {
-        if let Err(error) = requirement::compile(kernel, condition) {
-            report.syntax(error);
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use proc_macro2::Ident;
 
 use crate::{
     report::Report,
+    rules::c_name::problem,
     tree::{AxisRole, Conversion, Kernel, Loop, Statement, StepKind},
 };
 
@@ -59,15 +60,42 @@ pub(super) fn missing(kernel: &Kernel, report: &mut Report) {
     }
 }
 
+/// Everything that has a name, with what it is.
+fn named(kernel: &Kernel) -> Vec<(&'static str, &Ident)> {
+    fn loops<'k>(body: &'k [Statement], names: &mut Vec<(&'static str, &'k Ident)>) {
+        for statement in body {
+            if let Statement::Loop(l) = statement {
+                names.push(("loop", &l.variable));
+                loops(&l.body, names);
+            }
+        }
+    }
+    let mut names = vec![("kernel", &kernel.name)];
+    names.extend(kernel.axes.iter().map(|a| ("axis", &a.name)));
+    names.extend(kernel.operands.iter().map(|o| ("operand", &o.name)));
+    names.extend(kernel.tunables.iter().map(|t| ("tunable", &t.name)));
+    names.extend(kernel.windows.iter().map(|w| ("window", &w.name)));
+    names.extend(kernel.steps.iter().filter(|s| kernel.applies(&s.name)).map(|s| ("step", &s.name)));
+    loops(kernel.schedule.as_deref().unwrap_or_default(), &mut names);
+    names
+}
+
+/// Names become C identifiers.
+pub(super) fn in_c(kernel: &Kernel, report: &mut Report) {
+    for (what, name) in named(kernel) {
+        if let Some(problem) = problem(&name.to_string()) {
+            report.error(name.span(), format!("{what} `{name}` cannot keep its name: {problem}; take another"));
+        }
+    }
+}
+
 /// One name for two things.
 pub(super) fn duplicates(kernel: &Kernel, report: &mut Report) {
     let mut seen: HashMap<String, &str> = HashMap::new();
-    let axes = kernel.axes.iter().map(|a| ("axis", &a.name));
-    let operands = kernel.operands.iter().map(|o| ("operand", &o.name));
-    let tunables = kernel.tunables.iter().map(|t| ("tunable", &t.name));
-    let windows = kernel.windows.iter().map(|w| ("window", &w.name));
-    for (what, name) in axes.chain(operands).chain(tunables).chain(windows) {
-        if let Some(earlier) = seen.insert(name.to_string(), what) {
+    for (what, name) in named(kernel) {
+        let earlier = seen.insert(name.to_string(), what);
+        // Two loops may walk blocks of the same name one after the other.
+        if let Some(earlier) = earlier.filter(|&earlier| !(earlier == "loop" && what == "loop")) {
             let article = if earlier.starts_with(['a', 'o']) { "an" } else { "a" };
             let also = if earlier == what { format!("another {what}") } else { format!("{article} {earlier}") };
             report.error(name.span(), format!("{what} `{name}` has the name of {also}: give each its own"));

@@ -3,11 +3,9 @@
 use super::View;
 use crate::{
     report::Report,
+    rules::limits::GUARD,
     tree::{AxisRole, StepKind, Unpack},
 };
-
-/// The magnitude from which a partial sum counts as overflowed.
-const GUARD: u32 = 60_000;
 
 pub(super) fn check(view: &View<'_>, report: &mut Report) {
     for placed in &view.steps {

@@ -39,7 +39,7 @@ fn pairs(side: Side) -> TokenStream {
 pub(super) fn hvx_step(step: &HvxStep) -> TokenStream {
     let (name, source) = (step.name.to_string(), source(step.name.span()));
     let doc = doc_lines(&step.docs);
-    let body = &step.body;
+    let (body, body_source) = (&step.body, self::source(step.body.span()));
     let input = match &step.input {
         StepInput::F16 => quote!(F16),
         StepInput::Packed(format, side) => {
@@ -60,6 +60,7 @@ pub(super) fn hvx_step(step: &HvxStep) -> TokenStream {
         doc: ::std::vec![#(#doc.into()),*],
         input: ir::StepInput::#input,
         body: #body.into(),
+        body_source: #body_source,
         reference: {
             fn element(#inner: &ir::InputTile<'_>, #row: usize, #col: usize) -> f64 {
                 let (#tile, #p, #q) = (#inner, #row, #col);

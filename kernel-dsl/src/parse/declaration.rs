@@ -1,12 +1,12 @@
 //! Axes, operands, tunables, windows.
 
-use proc_macro2::Ident;
-use syn::{Token, braced, bracketed, ext::IdentExt, parse::ParseStream};
+use proc_macro2::{Group, Ident};
+use syn::{Token, braced, ext::IdentExt, parse::ParseStream};
 
 use super::{
-    recover::{error_here, skip_item},
-    semicolon,
-    word::{any_word, number, one_of, optional},
+    item::STARTS,
+    recover::{error_here, semicolon, skip_item},
+    word::{any_word, comma, in_brackets, number, one_of, optional, tile_size},
 };
 use crate::{
     report::Report,
@@ -86,19 +86,42 @@ fn axis_role(
     Ok((role, word == "contracted"))
 }
 
-/// `: activation f32 row_major[m, k] in ddr_stream;`
-pub(super) fn operand(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]) -> syn::Result<Operand> {
+fn operand_role(input: ParseStream<'_>) -> syn::Result<OperandRole> {
     const ROLES: &[(&str, OperandRole)] = &[
         ("activation", OperandRole::Activation),
         ("weight", OperandRole::Weight),
         ("output", OperandRole::Output),
         ("column", OperandRole::Column),
     ];
+    /// Words other languages have for them.
+    const ELSEWHERE: &[(&[&str], &str)] = &[
+        (
+            &["bias", "scale", "vector", "factor"],
+            "a factor or an addend for each column of the output is a `column f32 vector[AXIS]`",
+        ),
+        (&["input", "data", "activations", "tokens"], "token rows that are read have role `activation`"),
+        (&["weights", "param", "parameter"], "a frozen matrix has role `weight`"),
+        (&["result", "out", "outputs"], "the rows that are written have role `output`"),
+    ];
+    let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+    if let Some((_, role)) = ELSEWHERE.iter().find(|(words, _)| words.contains(&word.as_str())) {
+        return Err(error_here(input, format!("unknown operand role `{word}`: {role}")));
+    }
+    Ok(one_of(input, "operand role", ROLES)?.0)
+}
+
+/// `: activation f32 row_major[m, k] in ddr_stream;`
+pub(super) fn operand(
+    input: ParseStream<'_>,
+    name: Ident,
+    formats: &[TileFormat],
+    report: &mut Report,
+) -> syn::Result<Operand> {
     const LAYOUTS: &[(&str, OperandLayout)] =
         &[("row_major", OperandLayout::RowMajor), ("vector", OperandLayout::Vector)];
     const SCOPES: &[(&str, Scope)] = &[("ddr_resident", Scope::DdrResident), ("ddr_stream", Scope::DdrStream)];
     input.parse::<Token![:]>()?;
-    let (role, _) = one_of(input, "operand role", ROLES)?;
+    let role = operand_role(input)?;
     let mut words = vec![("f32", Err(Element::F32)), ("f16", Err(Element::F16)), ("bf16", Err(Element::Bf16))];
     words.extend(formats.iter().map(|format| (format.name.as_str(), Ok(OperandLayout::Tiles(format.clone())))));
     words.extend(BlockFormat::ALL.map(|format| (format.keyword(), Ok(OperandLayout::Blocks(format)))));
@@ -114,44 +137,52 @@ pub(super) fn operand(input: ParseStream<'_>, name: Ident, formats: &[TileFormat
     };
     input.parse::<Token![in]>().map_err(|_| error_here(input, "expected `in ddr_resident` or `in ddr_stream`"))?;
     let (scope, scope_word) = one_of(input, "memory scope", SCOPES)?;
-    semicolon(input, "an operand")?;
+    semicolon(input, "an operand", STARTS, report)?;
     Ok(Operand { name, role, element, layout, axes, scope, scope_span: scope_word.span() })
 }
 
 /// `in [32, 64] multiple_of 32;` or `in 32..=1024 multiple_of 32;`
-pub(super) fn tunable(input: ParseStream<'_>, name: Ident) -> syn::Result<Tunable> {
+pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) -> syn::Result<Tunable> {
     input.parse::<Token![in]>().map_err(|_| {
         error_here(input, "expected `in [32, 64, …]` or `in 32..=1024`: the values the tunable may take")
     })?;
     let candidates_span;
     let candidates = if input.peek(syn::token::Bracket) {
-        let content;
-        let bracket = bracketed!(content in input);
-        candidates_span = bracket.span.join();
-        let mut values = Vec::new();
-        while !content.is_empty() {
-            values.push(number(&content, "a candidate")?);
-            if !content.is_empty() {
-                content.parse::<Token![,]>()?;
+        candidates_span = input.fork().parse::<Group>()?.span();
+        const EXPECTED: &str = "`[32, 64, …]`: the values the tunable may take";
+        Candidates::List(in_brackets(input, EXPECTED, |content| {
+            let mut values = Vec::new();
+            while !content.is_empty() {
+                values.push(number(content, "a candidate")?);
+                if !content.is_empty() {
+                    comma(content, EXPECTED)?;
+                }
             }
-        }
-        Candidates::List(values)
+            Ok(values)
+        })?)
     } else {
         candidates_span = input.span();
         let min = number(input, "the smallest candidate")?;
-        input.parse::<Token![..=]>().map_err(|_| error_here(input, "expected `..=` and the largest candidate"))?;
+        input.parse::<Token![..=]>().map_err(|_| {
+            error_here(input, "expected `..=` and the largest candidate: both ends of the range belong to it")
+        })?;
         Candidates::Range(min, number(input, "the largest candidate")?)
     };
     let multiple_of = match optional(input, "multiple_of")? {
         Some(_) => number(input, "the divisor")?,
         None => 32,
     };
-    semicolon(input, "a tunable")?;
+    semicolon(input, "a tunable", STARTS, report)?;
     Ok(Tunable { name, candidates, candidates_span, multiple_of })
 }
 
 /// `: activation_tiles f16[mc, kc] stages 2;`
-pub(super) fn window(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]) -> syn::Result<Window> {
+pub(super) fn window(
+    input: ParseStream<'_>,
+    name: Ident,
+    formats: &[TileFormat],
+    report: &mut Report,
+) -> syn::Result<Window> {
     let mut layouts = vec![
         ("activation_tiles", WindowLayout::ActivationTiles),
         ("weight_tiles", WindowLayout::WeightTiles),
@@ -167,7 +198,12 @@ pub(super) fn window(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]
     } else {
         one_of(input, "element type of a window", &[("f16", Element::F16)])?.0
     };
-    let extents = pair(input, "its two tile sizes")?;
+    const EXPECTED: &str = "`[a, b]`: the tunables that are its two tile sizes";
+    let extents = in_brackets(input, EXPECTED, |content| {
+        let rows = tile_size(content, EXPECTED)?;
+        comma(content, EXPECTED)?;
+        Ok([rows, tile_size(content, EXPECTED)?])
+    })?;
     let mut stages_span = name.span();
     let stages = match optional(input, "stages")? {
         Some(word) => {
@@ -176,36 +212,22 @@ pub(super) fn window(input: ParseStream<'_>, name: Ident, formats: &[TileFormat]
         }
         None => 1,
     };
-    semicolon(input, "a window")?;
+    semicolon(input, "a window", STARTS, report)?;
     Ok(Window { name, layout, element, extents, stages, stages_span })
 }
 
 /// `[a]`
 fn single(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
-    if !input.peek(syn::token::Bracket) {
-        return Err(error_here(input, format!("expected `[axis]`: {what}")));
-    }
-    let content;
-    bracketed!(content in input);
-    let name = any_word(&content, what)?;
-    if content.is_empty() { Ok(name) } else { Err(error_here(&content, format!("expected exactly one name: {what}"))) }
+    let expected = format!("`[axis]`: {what}");
+    in_brackets(input, &expected, |content| any_word(content, &expected))
 }
 
 /// `[a, b]`
 pub(super) fn pair(input: ParseStream<'_>, what: &str) -> syn::Result<[Ident; 2]> {
-    if !input.peek(syn::token::Bracket) {
-        return Err(error_here(input, format!("expected `[rows, columns]`: {what}")));
-    }
-    let content;
-    let bracket = bracketed!(content in input);
-    let first = any_word(&content, what)?;
-    content
-        .parse::<Token![,]>()
-        .map_err(|_| syn::Error::new(bracket.span.join(), format!("expected two names: {what}")))?;
-    let second = any_word(&content, what)?;
-    if content.is_empty() {
-        Ok([first, second])
-    } else {
-        Err(error_here(&content, format!("expected exactly two names: {what}")))
-    }
+    let expected = format!("`[rows, columns]`, two names: {what}");
+    in_brackets(input, &expected, |content| {
+        let first = any_word(content, &expected)?;
+        comma(content, &expected)?;
+        Ok([first, any_word(content, &expected)?])
+    })
 }

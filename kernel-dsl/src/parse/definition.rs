@@ -4,25 +4,26 @@ use proc_macro2::{Ident, Span};
 use syn::{Attribute, LitStr, Token, braced, parenthesized, parse::ParseStream};
 
 use super::{
-    recover::{drain, error_here},
-    semicolon,
+    recover::{drain, error_here, semicolon},
     word::{any_word, number, one_of},
 };
 use crate::{
+    c_body::{Mistake, mistakes},
     report::Report,
     tree::{HvxStep, Side, StepInput, TileFormat, TileKind},
 };
 
-/// `{ tile_bytes: 704, vtcm_stride: 768 }`; `None` if what stands between the braces is no layout.
-pub(super) fn layout(input: ParseStream<'_>, name: &Ident, report: &mut Report) -> syn::Result<Option<TileFormat>> {
+/// `{ tile_bytes: 704, vtcm_stride: 768 }`. What stands between the braces may be no layout: using the name is not a second
+/// mistake.
+pub(super) fn layout(input: ParseStream<'_>, name: &Ident, report: &mut Report) -> syn::Result<TileFormat> {
     let content;
     let brace = braced!(content in input);
     match layout_body(&content, brace.span.join(), name, report) {
-        Ok(format) => Ok(Some(format)),
+        Ok(format) => Ok(format),
         Err(error) => {
             report.syntax(error);
             drain(&content);
-            Ok(None)
+            Ok(TileFormat { name: name.to_string(), kind: TileKind::Own { bytes: 128, stride: 128 } })
         }
     }
 }
@@ -31,7 +32,10 @@ fn layout_body(content: ParseStream<'_>, span: Span, name: &Ident, report: &mut 
     let (mut bytes, mut stride) = (None, None);
     while !content.is_empty() {
         const FIELDS: &[(&str, bool)] = &[("tile_bytes", true), ("vtcm_stride", false)];
-        let (is_bytes, word) = one_of(content, "property of a layout", FIELDS)?;
+        let (is_bytes, word) = one_of(content, "property of a layout", FIELDS).map_err(|error| {
+            let meaning = "a layout says how many bytes a 32×32 tile has and how far apart tiles lie; a `step` says what they mean";
+            syn::Error::new(error.span(), format!("{error}; {meaning}"))
+        })?;
         content.parse::<Token![:]>()?;
         let slot = if is_bytes { &mut bytes } else { &mut stride };
         let span = content.span();
@@ -86,7 +90,7 @@ pub(super) fn step(
     let brace = braced!(content in input);
     match step_body(&content, brace.span.join(), &name, report) {
         Ok((body, reference)) => {
-            brackets(&name, &body, report);
+            c_of(&name, &body, report);
             Ok(Some(HvxStep { docs, name, input: step_input, body, reference }))
         }
         Err(error) => {
@@ -128,7 +132,7 @@ fn step_body(
         let again = if is_body {
             let text: LitStr =
                 content.parse().map_err(|_| error_here(content, "expected the C of the body, a string"))?;
-            semicolon(content, "the body of a step")?;
+            semicolon(content, "the body of a step", &["body", "reference"], report)?;
             body.replace(text).is_some()
         } else {
             let closure: syn::ExprClosure = content.parse()?;
@@ -161,8 +165,8 @@ fn step_body(
     }
 }
 
-/// The body stands inside a function: it may not end that function or leave a bracket open.
-fn brackets(name: &Ident, body: &LitStr, report: &mut Report) {
+/// The body stands inside a function, may not end it, and does nothing the models cannot see.
+fn c_of(name: &Ident, body: &LitStr, report: &mut Report) {
     let text = body.value();
     if text.trim().is_empty() {
         report.error(
@@ -170,20 +174,7 @@ fn brackets(name: &Ident, body: &LitStr, report: &mut Report) {
             format!("step `{name}` has an empty body: store the 16 vectors of the FP16 tile at `to` with `pf_vstore`"),
         );
     }
-    let mut open = Vec::new();
-    for c in text.chars() {
-        match c {
-            '(' => open.push(')'),
-            '[' => open.push(']'),
-            '{' => open.push('}'),
-            ')' | ']' | '}' if open.pop() != Some(c) => {
-                report.error(body.span(), format!("in the body of step `{name}` a `{c}` closes nothing"));
-                return;
-            }
-            _ => {}
-        }
-    }
-    if let Some(c) = open.last() {
-        report.error(body.span(), format!("in the body of step `{name}` a `{c}` is missing"));
+    for Mistake { what, help } in mistakes(&text) {
+        report.error(body.span(), format!("in the body of step `{name}` {what}: {help}"));
     }
 }

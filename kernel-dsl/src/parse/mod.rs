@@ -2,9 +2,11 @@
 
 mod declaration;
 mod definition;
+mod item;
 mod recover;
 mod roles;
 mod schedule;
+mod step;
 mod when;
 mod word;
 
@@ -12,15 +14,16 @@ use std::rc::Rc;
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use syn::{
-    Attribute, Token, Visibility, braced,
+    Attribute, Visibility, braced,
     parse::{ParseStream, Parser},
 };
 
 use crate::{
     report::Report,
-    tree::{BlockFormat, Definitions, Kernel, Requirement},
+    tree::{BlockFormat, Definitions, Kernel},
     version::{Arch, Direction, Version},
 };
+use item::items;
 use recover::{error_here, skip_item};
 use when::Reading;
 use word::any_word;
@@ -75,9 +78,7 @@ fn definition_or_kernel(
     }
     let name: Ident = input.parse()?;
     if keyword == "layout" {
-        let Some(layout) = definition::layout(input, &name, report)? else {
-            return Ok(None);
-        };
+        let layout = definition::layout(input, &name, report)?;
         const TAKEN: &[&str] = &[
             "f32",
             "f16",
@@ -174,159 +175,4 @@ fn kernel(
     }
     report.merge(reports);
     Ok(lists)
-}
-
-/// The items of a kernel, or of a branch of it.
-fn items(
-    input: ParseStream<'_>,
-    kernel: &mut Kernel,
-    definitions: &Definitions,
-    reading: &mut Reading,
-    report: &mut Report,
-) {
-    while !input.is_empty() {
-        if let Err(error) = item(input, kernel, definitions, reading, report) {
-            report.syntax(error);
-            kernel.complete = false;
-            skip_item(input);
-        }
-    }
-}
-
-/// `when v79 { … } else { … }` around items.
-fn branches(
-    input: ParseStream<'_>,
-    keyword: &Ident,
-    kernel: &mut Kernel,
-    definitions: &Definitions,
-    reading: &mut Reading,
-    report: &mut Report,
-) -> syn::Result<()> {
-    when::when(input, keyword, reading, report, &mut |content, taken, reading, report| {
-        if taken {
-            return items(content, kernel, definitions, reading, report);
-        }
-        let (name, visibility) = (kernel.name.clone(), kernel.visibility.clone());
-        let mut other = Kernel::new(Vec::new(), visibility, name, definitions, kernel.version);
-        items(content, &mut other, definitions, reading, report);
-        kernel.complete &= other.complete;
-        // A mistake by itself: that their names are unknown here would be a second one.
-        kernel.axes.append(&mut other.axes);
-        kernel.elsewhere.extend(other.names().map(|name| (name.clone(), reading.place())));
-        kernel.elsewhere.append(&mut other.elsewhere);
-        kernel.unreadable.append(&mut other.unreadable);
-    })
-}
-
-fn item(
-    input: ParseStream<'_>,
-    kernel: &mut Kernel,
-    definitions: &Definitions,
-    reading: &mut Reading,
-    report: &mut Report,
-) -> syn::Result<()> {
-    let keyword = any_word(input, ITEMS)?;
-    match keyword.to_string().as_str() {
-        "axes" => {
-            if !reading.place().is_empty() {
-                let message =
-                    "`axes` cannot stand in a `when`: callers give a kernel one shape; name the axes once, outside";
-                report.error(keyword.span(), message);
-            }
-            declaration::axes(input, kernel, report)?;
-        }
-        "when" => branches(input, &keyword, kernel, definitions, reading, report)?,
-        "require" => kernel.requirements.push(requirement(input, keyword)?),
-        "operand" => {
-            let name: Ident = input.parse()?;
-            match declaration::operand(input, name.clone(), &definitions.formats()) {
-                Ok(operand) => kernel.operands.push(operand),
-                Err(error) => return unreadable(kernel, name, error),
-            }
-        }
-        "tunable" => {
-            let name: Ident = input.parse()?;
-            match declaration::tunable(input, name.clone()) {
-                Ok(tunable) => kernel.tunables.push(tunable),
-                Err(error) => return unreadable(kernel, name, error),
-            }
-        }
-        "window" => {
-            let name: Ident = input.parse()?;
-            match declaration::window(input, name.clone(), &definitions.formats()) {
-                Ok(window) => kernel.windows.push(window),
-                Err(error) => return unreadable(kernel, name, error),
-            }
-        }
-        "schedule" => {
-            let content;
-            braced!(content in input);
-            let (statements, complete) = schedule::statements(&content, reading, report);
-            kernel.complete &= complete;
-            if kernel.schedule.is_some() {
-                report.error(keyword.span(), "a kernel has one schedule; this is the second");
-            } else {
-                kernel.schedule = Some(statements);
-            }
-        }
-        "reference" => reference(input, &keyword, kernel, reading, report)?,
-        "else" => return Err(syn::Error::new(keyword.span(), when::STRAY_ELSE)),
-        other => {
-            return Err(syn::Error::new(keyword.span(), format!("unknown directive `{other}`: expected {ITEMS}")));
-        }
-    }
-    Ok(())
-}
-
-fn reference(
-    input: ParseStream<'_>,
-    keyword: &Ident,
-    kernel: &mut Kernel,
-    reading: &Reading,
-    report: &mut Report,
-) -> syn::Result<()> {
-    let closure: syn::ExprClosure = input.parse()?;
-    if input.peek(Token![;]) {
-        input.parse::<Token![;]>()?;
-    }
-    if !reading.place().is_empty() && reading.depends_on_arch() {
-        report.error(
-            keyword.span(),
-            "what a kernel computes is the same on every architecture: move `reference` out of this `when`",
-        );
-    }
-    if kernel.reference.is_some() {
-        report.error(keyword.span(), "a kernel has one reference; this is the second");
-    } else if closure.inputs.len() == 3 {
-        kernel.reference = Some(closure);
-    } else {
-        report.error(
-            closure.inputs_begin.span,
-            "a reference takes three arguments, `|case, i, j|`: the operands, the output row and the output column",
-        );
-        kernel.complete = false;
-    }
-    Ok(())
-}
-
-/// `require mc * kc <= 65536;`
-fn requirement(input: ParseStream<'_>, keyword: Ident) -> syn::Result<Requirement> {
-    let condition = input.parse()?;
-    semicolon(input, "a requirement")?;
-    Ok(Requirement { keyword, condition })
-}
-
-const ITEMS: &str = "`axes`, `operand`, `tunable`, `window`, `require`, `when`, `schedule` or `reference`";
-
-fn unreadable(kernel: &mut Kernel, name: Ident, error: syn::Error) -> syn::Result<()> {
-    kernel.unreadable.push(name);
-    Err(error)
-}
-
-fn semicolon(input: ParseStream<'_>, after: &str) -> syn::Result<()> {
-    if input.peek(Token![;]) {
-        input.parse::<Token![;]>()?;
-        return Ok(());
-    }
-    Err(error_here(input, format!("expected `;` after {after}")))
 }

@@ -1,9 +1,11 @@
 //! Reading on after a mistake.
 
-use proc_macro2::{Delimiter, TokenTree};
-use syn::{Token, parse::ParseStream};
+use proc_macro2::{Delimiter, Ident, TokenTree};
+use syn::{Token, ext::IdentExt, parse::ParseStream};
 
-/// Skips to behind the next `;` or `{ … }`, or to the end.
+use crate::report::Report;
+
+/// Skips to behind the next `;` or `{ … }` with what an `else` adds to it, or to the end.
 pub(super) fn skip_item(input: ParseStream<'_>) {
     while !input.is_empty() {
         if input.peek(Token![;]) {
@@ -11,7 +13,7 @@ pub(super) fn skip_item(input: ParseStream<'_>) {
             return;
         }
         match input.parse::<TokenTree>() {
-            Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => return,
+            Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace && !input.peek(Token![else]) => return,
             Ok(_) => {}
             Err(_) => return,
         }
@@ -25,5 +27,20 @@ pub(super) fn drain(input: ParseStream<'_>) {
 
 /// An error at the next token, or at the end of the input.
 pub(super) fn error_here(input: ParseStream<'_>, message: impl std::fmt::Display) -> syn::Error {
-    input.error(message)
+    syn::Error::new(input.span(), message)
+}
+
+/// The `;` behind `what`. Where it is missing and something else starts, reading goes on as if it stood there.
+pub(super) fn semicolon(input: ParseStream<'_>, what: &str, starts: &[&str], report: &mut Report) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        input.parse::<Token![;]>()?;
+        return Ok(());
+    }
+    let error = error_here(input, format!("expected `;` before this: {what} ends with one"));
+    let next = input.fork().call(Ident::parse_any).map(|word| word.to_string());
+    if input.is_empty() || next.is_ok_and(|word| starts.contains(&word.as_str())) {
+        report.syntax(error);
+        return Ok(());
+    }
+    Err(error)
 }

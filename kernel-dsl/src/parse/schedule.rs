@@ -1,22 +1,18 @@
 //! Loops and steps.
 
-use proc_macro2::{Ident, TokenStream};
-use syn::{Token, braced, ext::IdentExt, parenthesized, parse::ParseStream};
+use proc_macro2::Ident;
+use syn::{Token, braced, parse::ParseStream};
 
 use super::{
-    declaration::pair,
-    recover::{error_here, skip_item},
-    semicolon,
-    when::{Reading, STRAY_ELSE, when},
-    word::{any_word, number, optional},
+    recover::skip_item,
+    step::step,
+    when::{IF, Reading, when},
+    word::{any_word, comma, in_parentheses, optional, tile_size},
 };
 use crate::{
     report::Report,
-    tree::{Block, Conversion, Loop, Side, Statement, Step, StepKind, Unpack},
+    tree::{Loop, Statement},
 };
-
-const STEPS: &str = "`load`, `pack_rows`, `pack_cols`, `interleave_pairs`, `scatter_words`, `dequantise`, `apply`, `multiply`, \
-                     `unpack_rows`, `unpack_cols`, `for` or `when`";
 
 /// The statements of a block, and whether all of them could be read.
 pub(super) fn statements(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> (Vec<Statement>, bool) {
@@ -29,12 +25,12 @@ pub(super) fn statements(input: ParseStream<'_>, reading: &mut Reading, report: 
                 vec![Statement::Loop(l)]
             })
         } else {
-            match optional(input, "when") {
+            match when_or_if(input, report) {
                 Ok(Some(keyword)) => branches(input, &keyword, reading, report).map(|(taken, both_complete)| {
                     complete &= both_complete;
                     taken
                 }),
-                _ => step(input).map(|step| vec![Statement::Step(step)]),
+                _ => step(input, report).map(|step| vec![Statement::Step(step)]),
             }
         };
         match parsed {
@@ -47,6 +43,16 @@ pub(super) fn statements(input: ParseStream<'_>, reading: &mut Reading, report: 
         }
     }
     (statements, complete)
+}
+
+/// `when`, or the word other languages have for it.
+fn when_or_if(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Option<Ident>> {
+    let other = optional(input, "if")?;
+    if let Some(word) = &other {
+        report.error(word.span(), IF);
+        return Ok(other);
+    }
+    optional(input, "when")
 }
 
 /// `when v79 { … } else { … }`: the statements of the branch that is taken, and whether both could be read.
@@ -76,14 +82,12 @@ fn walk(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> s
     if tiles != "tiles" {
         return Err(syn::Error::new(tiles.span(), format!("a loop walks `tiles(AXIS, TILE)`, found `{tiles}`")));
     }
-    let arguments;
-    parenthesized!(arguments in input);
-    let axis = any_word(&arguments, "an axis")?;
-    arguments.parse::<Token![,]>()?;
-    let tile = any_word(&arguments, "a tunable")?;
-    if !arguments.is_empty() {
-        return Err(error_here(&arguments, "`tiles` takes an axis and a tunable"));
-    }
+    const EXPECTED: &str = "`tiles(AXIS, TILE)`: an axis and the tunable that is its tile";
+    let (axis, tile) = in_parentheses(input, EXPECTED, |arguments| {
+        let axis = any_word(arguments, EXPECTED)?;
+        comma(arguments, EXPECTED)?;
+        Ok((axis, tile_size(arguments, EXPECTED)?))
+    })?;
     let mut pipeline = Vec::new();
     while !input.peek(syn::token::Brace) {
         let directive = any_word(input, "`pipeline(WINDOW)` or the body of the loop")?;
@@ -93,188 +97,19 @@ fn walk(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> s
                 format!("unknown directive `{directive}` on a loop: expected `pipeline(WINDOW, …)`"),
             ));
         }
-        let windows;
-        parenthesized!(windows in input);
-        while !windows.is_empty() {
-            pipeline.push(any_word(&windows, "a window")?);
-            if !windows.is_empty() {
-                windows.parse::<Token![,]>()?;
+        const WINDOWS: &str = "`pipeline(WINDOW, …)`: the windows whose loads run ahead";
+        in_parentheses(input, WINDOWS, |windows| {
+            while !windows.is_empty() {
+                pipeline.push(any_word(windows, WINDOWS)?);
+                if !windows.is_empty() {
+                    comma(windows, WINDOWS)?;
+                }
             }
-        }
+            Ok(())
+        })?;
     }
     let content;
     braced!(content in input);
     let (body, complete) = statements(&content, reading, report);
     Ok((Loop { variable, axis, tile, pipeline, body }, complete))
-}
-
-fn step(input: ParseStream<'_>) -> syn::Result<Step> {
-    let keyword = any_word(input, STEPS)?;
-    let convert = |conversion| -> syn::Result<StepKind> {
-        let to = destination(input)?;
-        Ok(StepKind::Convert { conversion, to, from: any_word(input, "the window to read")? })
-    };
-    let kind = match keyword.to_string().as_str() {
-        "load" => StepKind::Load { to: destination(input)?, from: block(input)? },
-        "pack_rows" => pack(input, Side::Rows)?,
-        "pack_cols" => pack(input, Side::Cols)?,
-        "interleave_pairs" => convert(Conversion::InterleavePairs)?,
-        "scatter_words" => convert(Conversion::ScatterWords)?,
-        "dequantise" => convert(Conversion::Dequantise)?,
-        "apply" => convert(Conversion::Apply(any_word(input, "the name of a step")?))?,
-        "multiply" => multiply(input)?,
-        "unpack_rows" => unpack(input, Side::Rows)?,
-        "unpack_cols" => unpack(input, Side::Cols)?,
-        "else" => return Err(syn::Error::new(keyword.span(), STRAY_ELSE)),
-        other => {
-            return Err(syn::Error::new(keyword.span(), format!("unknown step `{other}`: expected {STEPS}")));
-        }
-    };
-    let split = split(input)?;
-    if !input.peek(Token![;]) && input.peek(Ident::peek_any) {
-        let directive = any_word(input, "`;`")?;
-        let takes = directives(&kind);
-        let wrong = if takes.contains(&format!("`{directive}(")) {
-            format!("directive `{directive}` of `{keyword}` stands twice or out of its place")
-        } else {
-            format!("unknown directive `{directive}` on `{keyword}`")
-        };
-        return Err(syn::Error::new(directive.span(), format!("{wrong}: {takes}")));
-    }
-    semicolon(input, &format!("a `{keyword}` step"))?;
-    Ok(Step { keyword, kind, split })
-}
-
-fn directives(kind: &StepKind) -> &'static str {
-    match kind {
-        StepKind::Pack { .. } => "it takes `scale(row)` and, last, `split(AXIS)`, once each",
-        StepKind::Unpack(_) => {
-            "it takes `unscale(row)`, `column_scale(VECTOR)`, `column_bias(VECTOR)`, `guard(60000)` and, last, \
-             `split(AXIS)`, once each"
-        }
-        StepKind::Convert { .. } => "it takes `split(AXIS)`, once",
-        StepKind::Load { .. } | StepKind::Multiply { .. } => "it takes none",
-    }
-}
-
-/// `split(m)`, if it comes next.
-fn split(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
-    if optional(input, "split")?.is_none() {
-        return Ok(None);
-    }
-    let argument;
-    parenthesized!(argument in input);
-    let axis = any_word(&argument, "the axis whose strips are dealt out to the workers")?;
-    if argument.is_empty() {
-        return Ok(Some(axis));
-    }
-    let error = error_here(&argument, "a step is split along one axis");
-    // What is left inside the parentheses would be a second error.
-    argument.parse::<TokenStream>()?;
-    Err(error)
-}
-
-/// `WINDOW <-`
-fn destination(input: ParseStream<'_>) -> syn::Result<Ident> {
-    let to = any_word(input, "the window to fill")?;
-    input.parse::<Token![<-]>().map_err(|_| error_here(input, format!("expected `<-` after `{to}`")))?;
-    Ok(to)
-}
-
-/// `x[mo, ko]`
-fn block(input: ParseStream<'_>) -> syn::Result<Block> {
-    let operand = any_word(input, "an operand")?;
-    Ok(Block { operand, variables: pair(input, "the loops that select the block")? })
-}
-
-fn pack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
-    let to = destination(input)?;
-    let from = block(input)?;
-    let scale = row_directive(input, "scale")?;
-    Ok(StepKind::Pack { side, to, from, scale })
-}
-
-/// `yc <- xa * wb` or `yc <- swap(xa, wa)`
-fn multiply(input: ParseStream<'_>) -> syn::Result<StepKind> {
-    let to = destination(input)?;
-    let first = any_word(input, "`DATA * WEIGHTS` or `swap(DATA, WEIGHTS)`")?;
-    if first == "swap" && input.peek(syn::token::Paren) {
-        let arguments;
-        parenthesized!(arguments in input);
-        let data = any_word(&arguments, "the window of token rows")?;
-        arguments.parse::<Token![,]>()?;
-        let weights = any_word(&arguments, "the window of weights")?;
-        if !arguments.is_empty() {
-            return Err(error_here(&arguments, "`swap` takes two windows"));
-        }
-        return Ok(StepKind::Multiply { to, data, weights, swap: true });
-    }
-    input.parse::<Token![*]>().map_err(|_| error_here(input, format!("expected `*` after `{first}`")))?;
-    Ok(StepKind::Multiply { to, data: first, weights: any_word(input, "the window of weights")?, swap: false })
-}
-
-/// `y[mo, no] += yc unscale(row) guard(60000)`
-fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
-    let to = block(input)?;
-    let accumulate = input.peek(Token![+=]);
-    if accumulate {
-        input.parse::<Token![+=]>()?;
-    } else {
-        input.parse::<Token![=]>().map_err(|_| error_here(input, "expected `+=` (sum over the contraction) or `=`"))?;
-    }
-    let from = any_word(input, "the window to read")?;
-    let (mut unscale, mut guard, mut column_scale, mut column_bias) = (false, None, None, None);
-    loop {
-        if !unscale && row_directive(input, "unscale")? {
-            unscale = true;
-        } else if guard.is_none() && optional(input, "guard")?.is_some() {
-            let limit;
-            parenthesized!(limit in input);
-            guard = Some(number(&limit, "the guard's limit")?);
-        } else if column_scale.is_none() && optional(input, "column_scale")?.is_some() {
-            column_scale = Some(vector(input, "column_scale")?);
-        } else if column_bias.is_none() && optional(input, "column_bias")?.is_some() {
-            column_bias = Some(vector(input, "column_bias")?);
-        } else {
-            return Ok(StepKind::Unpack(Unpack {
-                side,
-                to,
-                from,
-                accumulate,
-                unscale,
-                column_scale,
-                column_bias,
-                guard,
-            }));
-        }
-    }
-}
-
-/// `(s)`
-fn vector(input: ParseStream<'_>, directive: &str) -> syn::Result<Ident> {
-    if !input.peek(syn::token::Paren) {
-        return Err(error_here(
-            input,
-            format!("`{directive}` takes an operand of role `column`: write `{directive}(NAME)`"),
-        ));
-    }
-    let argument;
-    parenthesized!(argument in input);
-    let name = any_word(&argument, "a vector over the columns of the output")?;
-    if argument.is_empty() { Ok(name) } else { Err(error_here(&argument, "expected one vector")) }
-}
-
-/// `scale(row)` or `unscale(row)`, if it comes next.
-fn row_directive(input: ParseStream<'_>, name: &str) -> syn::Result<bool> {
-    if optional(input, name)?.is_none() {
-        return Ok(false);
-    }
-    let argument;
-    parenthesized!(argument in input);
-    let what = any_word(&argument, "`row`")?;
-    if what == "row" && argument.is_empty() {
-        Ok(true)
-    } else {
-        Err(syn::Error::new(what.span(), format!("`{name}` works on token rows: write `{name}(row)`")))
-    }
 }

@@ -3,9 +3,10 @@
 //! The parser reads a kernel once for every version of it. Both branches are read each time, so that mistakes in either are
 //! found; what stands in the branch this version does not take is dropped.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{
     Token, braced,
+    ext::IdentExt,
     parse::{ParseBuffer, ParseStream},
 };
 
@@ -15,6 +16,8 @@ use crate::{
     version::{Arch, Condition, Direction, Version},
 };
 
+pub(super) const IF: &str =
+    "what only one architecture or direction gets stands in `when COND { … } else { … }`: write `when`";
 pub(super) const STRAY_ELSE: &str = "`else` belongs directly behind the block of a `when COND { … }`; none ends here";
 
 /// The version that is being read, and where.
@@ -55,6 +58,10 @@ pub(super) fn when(
     let (condition, word) = match condition(input, reading) {
         Ok(known) => known,
         Err(error) => {
+            skip_condition(input);
+            if !input.peek(syn::token::Brace) {
+                return Err(error);
+            }
             // What a branch of an unknown condition declares is not unknown as well.
             report.syntax(error);
             branch(&block(input, "`{ … }` behind the condition")?, true, reading, report);
@@ -156,7 +163,38 @@ fn condition(input: ParseStream<'_>, reading: &Reading) -> syn::Result<(Conditio
     if two_directions {
         expected.push_str(&format!(" or a direction ({})", list(&directions)));
     }
-    let word = any_word(input, &expected)?;
+    let written = skip_condition(&input.fork());
+    if written.is_empty() || (input.peek(Ident::peek_any) && input.peek2(syn::token::Brace)) {
+        return known(input, &expected, two_directions);
+    }
+    let written = written.to_string();
+    let named = written.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let words: Vec<_> =
+        archs.iter().chain(&directions).map(|c| c.word()).filter(|&word| named.clone().any(|w| w == word)).collect();
+    let way_out = match words.as_slice() {
+        [word] if written.contains('!') => format!("write `when {word} {{ … }} else {{ … }}` and use the `else`"),
+        [word] => format!("write `when {word} {{ … }}`"),
+        _ => "an `else` has what remains, and a `when` may stand in another; what every case takes needs none".into(),
+    };
+    Err(error_here(input, format!("a condition is one word, {expected}; `{written}` is not: {way_out}")))
+}
+
+/// Everything up to the block of a `when`.
+fn skip_condition(input: ParseStream<'_>) -> TokenStream {
+    let mut written = TokenStream::new();
+    while !input.is_empty() && !input.peek(syn::token::Brace) && !input.peek(Token![;]) {
+        match input.parse::<TokenTree>() {
+            Ok(token) => written.extend([token]),
+            Err(_) => break,
+        }
+    }
+    written
+}
+
+fn known(input: ParseStream<'_>, expected: &str, two_directions: bool) -> syn::Result<(Condition, Ident)> {
+    let archs = Arch::ALL.map(Condition::Arch);
+    let directions = Direction::ALL.map(Condition::Direction);
+    let word = any_word(input, expected)?;
     let found = archs.iter().chain(&directions).find(|c| word == c.word());
     match found {
         Some(Condition::Direction(_)) if !two_directions => Err(syn::Error::new(

@@ -197,9 +197,8 @@ impl Walk<'_> {
                 };
                 (counts, 0)
             }
-            StepKind::UnpackRows { operand, block, accumulate, .. }
-            | StepKind::UnpackCols { operand, block, accumulate, .. } => {
-                let adds = accumulate && !self.first_sum;
+            StepKind::UnpackRows { operand, block, .. } | StepKind::UnpackCols { operand, block, .. } => {
+                let adds = !self.first_sum;
                 let mut counts = self.strips(block);
                 counts.row_bytes_written = self.row_bytes(operand, block);
                 counts.row_bytes_read = if adds { counts.row_bytes_written } else { 0 };

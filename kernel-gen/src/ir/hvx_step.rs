@@ -56,6 +56,8 @@ pub struct HvxStep {
     pub input: StepInput,
     /// C, line by line.
     pub body: String,
+    /// Where its text begins, so that compilers can name its lines; the default where nobody knows.
+    pub body_source: Source,
     /// What the body computes.
     pub reference: StepReference,
     /// Where it is defined.
@@ -91,29 +93,58 @@ impl<'a> InputTile<'a> {
     }
 
     /// Byte `at`.
+    ///
+    /// # Panics
+    /// As everything here: where the tile ends before, at the line that asked.
+    #[track_caller]
     pub fn byte(&self, at: usize) -> u8 {
-        self.0[at]
+        let [byte] = self.bytes(at);
+        byte
     }
 
     /// Byte `at` as a signed number.
+    #[track_caller]
     pub fn signed(&self, at: usize) -> f64 {
-        f64::from(self.0[at] as i8)
+        f64::from(self.byte(at) as i8)
     }
 
     /// The FP16 number at byte `at`.
+    #[track_caller]
     pub fn half(&self, at: usize) -> f64 {
-        f16::from_le_bytes([self.0[at], self.0[at + 1]]).to_f64()
+        f16::from_le_bytes(self.bytes(at)).to_f64()
     }
 
     /// Element (row, column) of a patch of FP16 rows.
+    #[track_caller]
     pub fn patch(&self, row: usize, column: usize) -> f64 {
+        inside("tile.patch", row, column);
         self.half((row * TILE as usize + column) * 2)
     }
 
     /// Element (p, q) of an FP16 tile.
+    #[track_caller]
     pub fn element(&self, p: usize, q: usize) -> f64 {
+        inside("tile.element", p, q);
         self.half(element_offset(p, q))
     }
+
+    #[track_caller]
+    fn bytes<const N: usize>(&self, at: usize) -> [u8; N] {
+        let bytes = self.0.get(at..).and_then(|bytes| bytes.first_chunk());
+        match bytes {
+            Some(bytes) => *bytes,
+            None => {
+                panic!("the input tile has {} bytes, none of which is byte {}", self.0.len(), at.saturating_add(N - 1))
+            }
+        }
+    }
+}
+
+/// Both indices count rows or columns of one tile.
+#[track_caller]
+fn inside(what: &str, row: usize, column: usize) {
+    let edge = TILE as usize;
+    assert!(row < edge && column < edge, "{what}({row}, {column}) is outside the tile, which is {edge} × {edge}");
 }
 
 /// Element (p, q) of the FP16 tile, before it is rounded, from the input tile.

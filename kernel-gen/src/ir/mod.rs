@@ -21,7 +21,7 @@ pub use block_format::BlockFormat;
 pub use hvx_step::{HvxStep, HvxStepId, InputTile, Pairs, StepInput, StepReference};
 pub use operand::{Element, Operand, OperandId, OperandLayout, OperandRole, Scope};
 pub use reference::{Reference, ReferenceCase, ReferenceError};
-pub use requirement::{Condition, Quantity, Requirement};
+pub use requirement::{Condition, Quantity, Requirement, Sides};
 pub use schedule::{ColumnFactors, Loop, Statement, Step, StepKind};
 pub use source::Source;
 pub use tile_format::TileFormat;

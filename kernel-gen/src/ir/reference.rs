@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{AxisId, Kernel, OperandId};
+use super::{AxisId, Kernel, OperandId, OperandRole};
 
 /// One output element as a plain f64 expression of the operands.
 #[derive(Clone, Copy)]
@@ -33,12 +34,25 @@ pub struct ReferenceCase<'a> {
     extents: Vec<usize>,
     operands: Vec<Matrix<'a>>,
     magnitudes: bool,
+    names: Arc<Names>,
+    /// The axis the case was cut along.
+    cut: Option<AxisId>,
+}
+
+/// What messages call things.
+#[derive(Debug)]
+struct Names {
+    axes: Vec<String>,
+    operands: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
 struct Matrix<'a> {
     values: &'a [f64],
     axes: [AxisId; 2],
+    /// Rows and columns of the part looked at; no rows for an output, which has no values.
+    shape: [usize; 2],
+    /// Elements from one row to the next.
     cols: usize,
     /// Index of the first element of the part looked at.
     first: usize,
@@ -92,12 +106,18 @@ impl<'a> ReferenceCase<'a> {
             let [rows, cols] = operand.shape(extents);
             let expected = rows * cols;
             let values = operands.get(index).copied().unwrap_or(&[]);
-            if operand.role != super::OperandRole::Output && values.len() != expected {
+            let output = operand.role == OperandRole::Output;
+            if !output && values.len() != expected {
                 return Err(ReferenceError::Elements { operand: operand.name.clone(), expected, given: values.len() });
             }
-            matrices.push(Matrix { values, axes: operand.axes, cols, first: 0, constant: None });
+            let shape = if output { [0, cols] } else { [rows, cols] };
+            matrices.push(Matrix { values, axes: operand.axes, shape, cols, first: 0, constant: None });
         }
-        Ok(Self { extents: extents.to_vec(), operands: matrices, magnitudes: false })
+        let names = Names {
+            axes: kernel.axes.iter().map(|axis| axis.name.clone()).collect(),
+            operands: kernel.operands.iter().map(|operand| operand.name.clone()).collect(),
+        };
+        Ok(Self { extents: extents.to_vec(), operands: matrices, magnitudes: false, names: Arc::new(names), cut: None })
     }
 
     /// The case cut to `range` of one axis: extents, and the rows or columns of every matrix along it. A range beyond the
@@ -108,12 +128,17 @@ impl<'a> ReferenceCase<'a> {
         let extent = self.extent(axis.0);
         let range = range.start.min(extent)..range.end.min(extent);
         part.extents[axis.0] = range.len();
+        part.cut = Some(axis);
         for matrix in &mut part.operands {
             // A vector has its axis twice and lies along the columns.
             if matrix.axes[1] == axis {
                 matrix.first += range.start;
+                matrix.shape[1] = range.len();
             } else if matrix.axes[0] == axis {
                 matrix.first += range.start * matrix.cols;
+                if matrix.shape[0] != 0 {
+                    matrix.shape[0] = range.len();
+                }
             }
         }
         part
@@ -136,14 +161,84 @@ impl<'a> ReferenceCase<'a> {
     }
 
     /// Extent of an axis.
+    ///
+    /// # Panics
+    /// The kernel has no such axis.
+    #[track_caller]
     pub fn extent(&self, axis: usize) -> usize {
         self.extents[axis]
     }
 
     /// Element (i, j) of an operand.
+    ///
+    /// # Panics
+    /// The operand has no such element: each index is held against its own extent, and the message has operand, axes, indices
+    /// and extents, at the line that asked.
+    // Most of a cross-check is spent here: the message must not keep it from being inlined.
+    #[inline(always)]
+    #[track_caller]
     pub fn element(&self, operand: usize, i: usize, j: usize) -> f64 {
-        let Matrix { values, cols, first, constant, .. } = &self.operands[operand];
+        let Matrix { values, shape, cols, first, constant, .. } = &self.operands[operand];
+        if i >= shape[0] || j >= shape[1] {
+            self.no_element(operand, i, j);
+        }
         let value = constant.unwrap_or_else(|| values[first + i * cols + j]);
         if self.magnitudes { value.abs() } else { value }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn no_element(&self, operand: usize, i: usize, j: usize) -> ! {
+        let Matrix { axes, shape, .. } = &self.operands[operand];
+        let name = &self.names.operands[operand];
+        if shape[0] == 0 {
+            panic!("operand `{name}` is the output, which a reference computes and cannot read");
+        }
+        let [rows, cols] = axes.map(|axis| self.names.axes[axis.0].as_str());
+        let cut = match self.cut {
+            Some(axis) => format!(" in this block of `{}`", self.names.axes[axis.0]),
+            None => String::new(),
+        };
+        if axes[0] == axes[1] {
+            panic!("`{name}({j})` is outside operand `{name}[{cols}]`, which has {} elements{cut}", shape[1]);
+        }
+        panic!(
+            "`{name}({i}, {j})` is outside operand `{name}[{rows}, {cols}]`, which is {} × {}{cut}: the first index counts `{rows}`, \
+             the second `{cols}`",
+            shape[0], shape[1]
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::library;
+
+    fn says(case: &ReferenceCase<'_>, operand: usize, i: usize, j: usize) -> String {
+        let panicked = catch_unwind(AssertUnwindSafe(|| case.element(operand, i, j))).expect_err("outside");
+        *panicked.downcast::<String>().expect("a text")
+    }
+
+    #[test]
+    fn every_index_is_held_against_its_own_extent() {
+        let kernel = library::forward_f16_column_affine();
+        let (x, w, s) = ([1.0; 2 * 5], [2.0; 3 * 5], [3.0; 3]);
+        let case = ReferenceCase::new(&kernel, &[2, 3, 5], &[&x, &w, &[], &s, &s]).unwrap();
+        assert_eq!(case.element(1, 2, 4), 2.0);
+        // Inside the 15 elements, but no element (k, j).
+        assert_eq!(
+            says(&case, 1, 3, 0),
+            "`w(3, 0)` is outside operand `w[n, k]`, which is 3 × 5: the first index counts `n`, the second `k`"
+        );
+        assert!(says(&case, 1, 0, 5).starts_with("`w(0, 5)` is outside"));
+        assert!(says(&case, 2, 0, 0).contains("operand `y` is the output"));
+        assert_eq!(says(&case, 3, 0, 3), "`s(3)` is outside operand `s[n]`, which has 3 elements");
+        let block = case.part(AxisId(2), 4..9);
+        assert_eq!(block.element(1, 2, 0), 2.0);
+        assert!(says(&block, 1, 0, 1).contains("which is 3 × 1 in this block of `k`"));
     }
 }

@@ -2,20 +2,35 @@
 
 use std::fmt;
 
-use super::{AxisId, Source, TunableId};
+use super::{AxisId, Kernel, Source, TunableId, WindowId};
 
 /// A number a requirement may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// The value of a tunable.
     Tunable(TunableId),
-    /// The extent of an axis; of the token axis the bucket.
+    /// The extent of an axis that is not the token axis.
     Axis(AxisId),
     /// VTCM the plan is made for, in bytes.
     VtcmBytes,
+    /// What all stages of a window take, in bytes.
+    WindowBytes(WindowId),
 }
 
-/// `require mc * kc <= 65536;`
+impl Quantity {
+    /// The tunables it depends on.
+    pub fn tunables(self, kernel: &Kernel) -> Vec<TunableId> {
+        match self {
+            Quantity::Tunable(tunable) => vec![tunable],
+            Quantity::WindowBytes(window) => {
+                kernel.windows.get(window.0).map(|w| w.extents.to_vec()).unwrap_or_default()
+            }
+            Quantity::Axis(_) | Quantity::VtcmBytes => Vec::new(),
+        }
+    }
+}
+
+/// `require mc * kc <= 65536;`: a condition without `&&` around it.
 #[derive(Debug, Clone)]
 pub struct Requirement {
     /// The condition as it was written.
@@ -24,6 +39,8 @@ pub struct Requirement {
     pub uses: Vec<Quantity>,
     /// The condition on the values of `uses`, in their order.
     pub holds: Condition,
+    /// If the condition is a comparison, what is compared.
+    pub sides: Option<Sides>,
     /// Where it is written.
     pub source: Source,
 }
@@ -47,5 +64,27 @@ impl Condition {
 impl fmt::Debug for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Condition(fn)")
+    }
+}
+
+/// The two sides of a comparison; `None` for one whose arithmetic leaves `u64` or divides by zero.
+#[derive(Clone, Copy)]
+pub struct Sides(fn(&[u64]) -> [Option<u64>; 2]);
+
+impl Sides {
+    /// Wraps the function that computes them.
+    pub const fn new(sides: fn(&[u64]) -> [Option<u64>; 2]) -> Self {
+        Self(sides)
+    }
+
+    /// Both, for the values of a requirement's `uses`.
+    pub fn of(&self, values: &[u64]) -> [Option<u64>; 2] {
+        (self.0)(values)
+    }
+}
+
+impl fmt::Debug for Sides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sides(fn)")
     }
 }

@@ -124,7 +124,8 @@ pub enum StepKind {
         /// Off: data is the HMX activation, weights the HMX weight. On: the other way round, and the result transposed.
         swap: bool,
     },
-    /// HVX: output tiles whose rows are token rows, to f32 rows.
+    /// HVX: output tiles whose rows are token rows, to f32 rows: of the blocks of the contraction the first stores, the
+    /// others add.
     UnpackRows {
         /// Destination.
         operand: OperandId,
@@ -132,8 +133,6 @@ pub enum StepKind {
         block: [AxisId; 2],
         /// Source.
         window: WindowId,
-        /// Sum over the blocks of the contraction: the first stores, the others add.
-        accumulate: bool,
         /// Multiply every row by 2^-e.
         unscale: bool,
         /// Factor and addend of each column.
@@ -141,7 +140,8 @@ pub enum StepKind {
         /// Flag a row with an element that is not finite or whose magnitude reaches this.
         guard: Option<u32>,
     },
-    /// HVX: output tiles whose columns are token rows, to f32 rows.
+    /// HVX: output tiles whose columns are token rows, to f32 rows: of the blocks of the contraction the first stores, the
+    /// others add.
     UnpackCols {
         /// Destination.
         operand: OperandId,
@@ -149,8 +149,6 @@ pub enum StepKind {
         block: [AxisId; 2],
         /// Source.
         window: WindowId,
-        /// Sum over the blocks of the contraction: the first stores, the others add.
-        accumulate: bool,
         /// Multiply every row by 2^-e.
         unscale: bool,
         /// Factor and addend of each column.

@@ -84,4 +84,9 @@ impl Window {
         }?;
         bytes.checked_next_multiple_of(u64::from(TILE_BYTES))
     }
+
+    /// Bytes of all stages for the values of all tunables; `None` on overflow.
+    pub fn bytes(&self, tunables: &[u32]) -> Option<u64> {
+        self.stage_bytes(self.extents.map(|t| tunables[t.0]))?.checked_mul(self.stages.into())
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::ir::Source;
+
 /// Longest line of emitted C.
 const WIDTH: usize = 120;
 
@@ -9,9 +11,16 @@ const WIDTH: usize = 120;
 pub(super) struct Code {
     text: String,
     depth: usize,
+    /// What compilers are told this text is called, behind lines of an author's.
+    file: String,
 }
 
 impl Code {
+    /// Text for a file of this name.
+    pub fn in_file(file: impl Into<String>) -> Code {
+        Code { file: file.into(), ..Code::default() }
+    }
+
     /// One line of C, broken behind a comma or before `&&` and `||` where it would be too long; a comment is left as it is.
     pub fn line(&mut self, line: impl Display) {
         let mut indent = "    ".repeat(self.depth);
@@ -37,15 +46,23 @@ impl Code {
         self.text.push('\n');
     }
 
-    /// Lines of an author's C, moved to the current depth with their own relative indentation kept.
-    pub fn verbatim(&mut self, text: &str) {
+    /// Lines of an author's C, moved to the current depth with their own relative indentation kept. Compilers name the lines
+    /// where the author wrote them: the text begins in line `source.line`, if there is one.
+    pub fn verbatim(&mut self, text: &str, source: Source) {
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         let indent = |line: &&str| line.len() - line.trim_start().len();
         let margin = lines.iter().filter(|l| !l.is_empty()).map(indent).min().unwrap_or(0);
         let first = lines.iter().position(|l| !l.is_empty()).unwrap_or(0);
         let end = lines.iter().rposition(|l| !l.is_empty()).map_or(first, |last| last + 1);
+        if source.line > 0 {
+            self.push("", &format!("#line {} \"{}\"", source.line as usize + first, source.file.replace('\\', "/")));
+        }
         for line in &lines[first..end] {
             self.push(&"    ".repeat(self.depth), line.get(margin..).unwrap_or(""));
+        }
+        if source.line > 0 {
+            let next = self.text.lines().count() + 2;
+            self.push("", &format!("#line {next} \"{}\"", self.file));
         }
     }
 

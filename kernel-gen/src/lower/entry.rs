@@ -51,7 +51,7 @@ pub(super) fn emit(code: &mut Code, verified: &Verified, id: u32) {
     code.close();
     code.blank();
     code.open(format!(
-        "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
+        "static int {name}_entry(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
     ));
     code.line(format!("int status = pf_enter(dev, plan, request, {id:#010x}u);"));
     code.open("if (status == PF_OK)");
@@ -128,12 +128,12 @@ pub(super) fn dispatch(code: &mut Code, name: &str, variants: &[(Arch, Verified)
     code.blank();
     code.line(format!("/* {name} differs by architecture: the plan says which it is for. */"));
     code.open(format!(
-        "static int pf_{name}(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
+        "static int {name}_entry(pf_device *dev, const struct pf_plan *plan, const struct pf_request *request)"
     ));
     refuse(code, &["plan->abi_version != PF_ABI_VERSION".into()], "PF_BAD_ABI");
     for (arch, variant) in variants {
         code.open(format!("if (plan->arch == {})", arch.number()));
-        code.line(format!("return pf_{}(dev, plan, request);", variant.kernel().name));
+        code.line(format!("return {}_entry(dev, plan, request);", variant.kernel().name));
         code.close();
     }
     code.line("return PF_BAD_PLAN;");
@@ -146,7 +146,7 @@ pub(super) fn table(code: &mut Code, kernels: &[Verified]) {
     code.line("static const struct pf_kernel pf_kernels[] = {");
     for kernel in kernels {
         let kernel = kernel.kernel();
-        code.line(format!("    {{{:#010x}u, \"{name}\", pf_{name}}},", kernel.id(), name = kernel.name));
+        code.line(format!("    {{{:#010x}u, \"{name}\", {name}_entry}},", kernel.id(), name = kernel.name));
     }
     code.line("};");
 }

@@ -14,9 +14,12 @@ use crate::{
     ir::{Axis, HvxStep, Kernel, Step, TILE, TILE_BYTES, Window, WindowId},
 };
 
+/// What compilers call the text of a library, where they do not name a file of its authors.
+const LIBRARY_FILE: &str = "kernels.h";
+
 /// A complete C file with one kernel as it is on `arch`. Without a `when` on architectures the text is the same for all.
 pub fn emit_c(kernel: &Verified, arch: Arch) -> String {
-    let mut code = Code::default();
+    let mut code = Code::in_file(format!("{}.c", kernel.kernel().name));
     prelude(&mut code);
     let kernel = kernel.on(arch);
     emit_kernel(&mut code, kernel, kernel.kernel().id());
@@ -26,7 +29,7 @@ pub fn emit_c(kernel: &Verified, arch: Arch) -> String {
 /// A complete C file with all `kernels` and the table `pf_kernels` that a device finds them in. A kernel that differs by
 /// architecture is in it once for each, as `NAME_on_v79` and so on, behind one entry that goes by the plan's architecture.
 pub fn emit_library(kernels: &[Verified]) -> String {
-    let mut code = Code::default();
+    let mut code = Code::in_file(LIBRARY_FILE);
     prelude(&mut code);
     for kernel in kernels {
         let (name, id) = (&kernel.kernel().name, kernel.kernel().id());
@@ -46,7 +49,7 @@ pub fn emit_library(kernels: &[Verified]) -> String {
 
 /// A C file with the function `NAME_tile(dev, to, from)` of one author's step, to run it by itself.
 pub fn emit_step_c(step: &HvxStep) -> String {
-    let mut code = Code::default();
+    let mut code = Code::in_file(format!("{}.c", step.name));
     code.line("/* Emitted by kernel-gen from a step written in its schedule language. Do not edit. */");
     code.line("#include \"device.h\"");
     code.blank();

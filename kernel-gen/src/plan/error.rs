@@ -22,6 +22,34 @@ impl Share {
     }
 }
 
+/// A requirement that tile sizes break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The requirement as it was written.
+    pub text: String,
+    /// Where it is written.
+    pub position: Source,
+    /// What it depends on, with the values.
+    pub values: String,
+    /// If it is a comparison, its left and right side; `None` for arithmetic without a value.
+    pub sides: Option<[Option<u64>; 2]>,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} break `require {}`", self.values, self.text)?;
+        if let Some([left, right]) = self.sides.map(|sides| sides.map(number)) {
+            write!(f, ", {left} on the left and {right} on the right")?;
+        }
+        write!(f, " ({})", self.position)
+    }
+}
+
+/// A number of a requirement's arithmetic.
+pub(super) fn number(value: Option<u64>) -> String {
+    value.map_or("no value".into(), |value| value.to_string())
+}
+
 /// No plan, and what would make one possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
@@ -91,25 +119,21 @@ pub enum PlanError {
         allowed: String,
     },
     /// Tile sizes that break a requirement of the kernel.
-    #[error("kernel `{kernel}` on {arch}: {values} break `require {text}` ({position}): {way_out}")]
+    #[error("kernel `{kernel}` on {arch}: {broken}: {way_out}")]
     Requirement {
         /// Kernel.
         kernel: String,
         /// Architecture.
         arch: Arch,
-        /// The requirement as it was written.
-        text: String,
-        /// Where it is written.
-        position: Source,
-        /// What it depends on, with the values.
-        values: String,
+        /// The requirement, with what it compares.
+        broken: Box<Broken>,
         /// What to do.
         way_out: String,
     },
     /// No choice of tile sizes satisfies the requirements.
     #[error(
         "no tile sizes of kernel `{kernel}` on {arch} satisfy its requirements for this shape and fit {vtcm_bytes} B of VTCM, \
-         {tried} were tried: {values} break `require {text}` ({position}); allow other candidates or loosen it"
+         {tried} were tried: {broken}; allow other candidates or loosen it"
     )]
     Unsatisfied {
         /// Kernel.
@@ -121,11 +145,7 @@ pub enum PlanError {
         /// Choices tried.
         tried: usize,
         /// The requirement that refused the last of them.
-        text: String,
-        /// Where it is written.
-        position: Source,
-        /// What it depends on, with the values refused last.
-        values: String,
+        broken: Box<Broken>,
     },
     /// A window beyond the budget.
     #[error("window `{}` of kernel `{kernel}` needs {} B × {} stages; {arch} grants {vtcm_bytes} B of VTCM, {reserved} B of it are reserved and {} B are taken by {}: {advice}",

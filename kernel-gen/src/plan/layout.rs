@@ -70,10 +70,7 @@ pub(super) fn shares(kernel: &Kernel, tunables: &[u32]) -> Vec<Share> {
 
 /// Bytes of all windows for these tile sizes.
 pub(super) fn bytes(kernel: &Kernel, tunables: &[u32]) -> u64 {
-    kernel.windows.iter().fold(0, |sum, window| {
-        let stage = window.stage_bytes(window.extents.map(|t| tunables[t.0])).unwrap_or(u64::MAX);
-        sum.saturating_add(stage.saturating_mul(u64::from(window.stages)))
-    })
+    kernel.windows.iter().fold(0, |sum, window| sum.saturating_add(window.bytes(tunables).unwrap_or(u64::MAX)))
 }
 
 /// Bytes of all windows together.

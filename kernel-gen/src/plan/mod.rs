@@ -9,16 +9,16 @@ mod solve;
 
 use std::fmt;
 
-pub use error::{PlanError, Share};
+pub use error::{Broken, PlanError, Share};
 pub use record::{ABI_VERSION, MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS, PlanRecord, WindowRecord};
 pub use solve::solve;
+
+pub use crate::rules::limits::MAX_EXTENT;
 
 use crate::{Arch, verify::Verified};
 
 /// The last bytes of VTCM, where the device library keeps the HMX bias record.
 pub const RESERVED_BYTES: u32 = 2048;
-/// Largest extent of an axis. Block starts, padded extents and byte offsets of a row stay far from `u32` overflow in C.
-pub const MAX_EXTENT: u32 = 1 << 24;
 
 /// An axis with its extent.
 #[derive(Debug, Clone, PartialEq, Eq)]

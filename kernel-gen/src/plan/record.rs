@@ -1,18 +1,12 @@
 //! The plan as `struct pf_plan` of `device/abi.h`.
 
 use super::Plan;
+pub use crate::rules::limits::{MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS};
+
 use crate::fnv1a_64;
 
 /// `PF_ABI_VERSION`.
 pub const ABI_VERSION: u32 = 2;
-/// `PF_MAX_AXES`.
-pub const MAX_AXES: usize = 4;
-/// `PF_MAX_TUNABLES`.
-pub const MAX_TUNABLES: usize = 8;
-/// `PF_MAX_WINDOWS`.
-pub const MAX_WINDOWS: usize = 8;
-/// `PF_MAX_OPERANDS`.
-pub const MAX_OPERANDS: usize = 6;
 
 /// `struct pf_window`.
 #[repr(C)]

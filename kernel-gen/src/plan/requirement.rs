@@ -1,6 +1,11 @@
 //! Requirements of a kernel on the tile sizes of one plan.
 
-use super::PlanError;
+use std::collections::HashSet;
+
+use super::{
+    PlanError,
+    error::{Broken, number},
+};
 use crate::{
     Arch,
     ir::{Kernel, Quantity, Requirement},
@@ -19,18 +24,23 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn value(&self, quantity: Quantity, tiles: &[u32]) -> u64 {
+    /// `None` for what a window takes if it leaves 64 bits.
+    fn value(&self, quantity: Quantity, tiles: &[u32]) -> Option<u64> {
         // Limits have been checked: every index is in range, and there is one extent for each axis.
-        u64::from(match quantity {
+        Some(u64::from(match quantity {
             Quantity::Tunable(tunable) => tiles[tunable.0],
             Quantity::Axis(axis) => self.axes[axis.0],
             Quantity::VtcmBytes => self.vtcm_bytes,
-        })
+            Quantity::WindowBytes(window) => return self.kernel.windows[window.0].bytes(tiles),
+        }))
+    }
+
+    fn all(&self, requirement: &Requirement, tiles: &[u32]) -> Option<Vec<u64>> {
+        requirement.uses.iter().map(|&q| self.value(q, tiles)).collect()
     }
 
     pub fn holds(&self, requirement: &Requirement, tiles: &[u32]) -> bool {
-        let values: Vec<u64> = requirement.uses.iter().map(|&q| self.value(q, tiles)).collect();
-        requirement.holds.of(&values)
+        self.all(requirement, tiles).is_some_and(|values| requirement.holds.of(&values))
     }
 
     /// The first requirement these tile sizes break.
@@ -38,17 +48,23 @@ impl<'a> Setting<'a> {
         self.kernel.requirements.iter().find(|r| !self.holds(r, tiles))
     }
 
-    /// What a requirement depends on, with its value: `mc=512, m=3431`.
-    pub fn values(&self, requirement: &Requirement, tiles: &[u32]) -> String {
+    /// What to say of a requirement that these tile sizes break.
+    pub fn blame(&self, requirement: &Requirement, tiles: &[u32]) -> Broken {
         let one = |quantity: &Quantity| {
             let name = match *quantity {
-                Quantity::Tunable(tunable) => self.kernel.tunables[tunable.0].name.as_str(),
-                Quantity::Axis(axis) => self.kernel.axes[axis.0].name.as_str(),
-                Quantity::VtcmBytes => "vtcm_bytes",
+                Quantity::Tunable(tunable) => self.kernel.tunables[tunable.0].name.clone(),
+                Quantity::Axis(axis) => self.kernel.axes[axis.0].name.clone(),
+                Quantity::VtcmBytes => "vtcm_bytes".into(),
+                Quantity::WindowBytes(window) => format!("window_bytes({})", self.kernel.windows[window.0].name),
             };
-            format!("{name}={}", self.value(*quantity, tiles))
+            format!("{name}={}", number(self.value(*quantity, tiles)))
         };
-        requirement.uses.iter().map(one).collect::<Vec<_>>().join(", ")
+        Broken {
+            text: requirement.text.clone(),
+            position: requirement.source,
+            values: requirement.uses.iter().map(one).collect::<Vec<_>>().join(", "),
+            sides: requirement.sides.zip(self.all(requirement, tiles)).map(|(sides, values)| sides.of(&values)),
+        }
     }
 
     /// Refuses tile sizes that break a requirement.
@@ -59,19 +75,17 @@ impl<'a> Setting<'a> {
         Err(PlanError::Requirement {
             kernel: self.kernel.name.clone(),
             arch: self.arch,
-            text: requirement.text.clone(),
-            position: requirement.source,
-            values: self.values(requirement, tiles),
+            broken: Box::new(self.blame(requirement, tiles)),
             way_out: self.way_out(requirement, tiles),
         })
     }
 
     /// The nearest value of one tunable that would make all requirements hold.
     fn way_out(&self, requirement: &Requirement, tiles: &[u32]) -> String {
-        let tunables = requirement.uses.iter().filter_map(|q| match q {
-            Quantity::Tunable(tunable) => Some(tunable.0),
-            _ => None,
-        });
+        let mut tunables: Vec<usize> =
+            requirement.uses.iter().flat_map(|q| q.tunables(self.kernel)).map(|tunable| tunable.0).collect();
+        let mut named = HashSet::new();
+        tunables.retain(|&tunable| named.insert(tunable));
         let mut ways = Vec::new();
         for index in tunables {
             let tunable = &self.kernel.tunables[index];

@@ -1,7 +1,7 @@
 //! The search for tile sizes: in the order of preference, back where a requirement refuses.
 
-use super::{PlanError, requirement::Setting, solve::largest};
-use crate::ir::{Quantity, Requirement, Tunable};
+use super::{Broken, PlanError, requirement::Setting, solve::largest};
+use crate::ir::{Tunable, TunableId};
 
 /// Most choices tried before the search gives up.
 const MOST_TRIES: usize = 1 << 18;
@@ -24,7 +24,7 @@ pub(super) struct Search<'a, F: Fn(&[u32]) -> bool> {
     /// Tunable, extent and target, in the order in which they are decided.
     order: &'a [(usize, u32, Target)],
     tried: usize,
-    refused: Option<(&'a Requirement, String)>,
+    refused: Option<Broken>,
 }
 
 impl<'a, F: Fn(&[u32]) -> bool> Search<'a, F> {
@@ -77,14 +77,12 @@ impl<'a, F: Fn(&[u32]) -> bool> Search<'a, F> {
     fn allowed(&mut self, tiles: &[u32], depth: usize) -> Result<(), u32> {
         self.tried += 1;
         let order = self.order;
-        let place = |quantity: &Quantity| match quantity {
-            Quantity::Tunable(t) => order.iter().position(|(index, ..)| *index == t.0),
-            Quantity::Axis(_) | Quantity::VtcmBytes => None,
-        };
-        for requirement in &self.setting.kernel.requirements {
-            let places = || requirement.uses.iter().filter_map(place);
+        let kernel = self.setting.kernel;
+        let place = |tunable: TunableId| order.iter().position(|(index, ..)| *index == tunable.0);
+        for requirement in &kernel.requirements {
+            let places = || requirement.uses.iter().flat_map(|q| q.tunables(kernel)).filter_map(place);
             if places().all(|place| place <= depth) && !self.setting.holds(requirement, tiles) {
-                self.refused = Some((requirement, self.setting.values(requirement, tiles)));
+                self.refused = Some(self.setting.blame(requirement, tiles));
                 return Err(places().fold(0, |blamed, place| blamed | 1 << place));
             }
         }
@@ -118,20 +116,11 @@ impl<'a, F: Fn(&[u32]) -> bool> Search<'a, F> {
     /// Why there is no plan.
     pub fn refusal(self, smallest: &[u32]) -> PlanError {
         let Setting { kernel, arch, vtcm_bytes, .. } = self.setting;
-        let first = || kernel.requirements.first().map(|r| (r, self.setting.values(r, smallest)));
-        let (text, position, values) = match self.refused.clone().or_else(first) {
-            Some((requirement, values)) => (requirement.text.clone(), requirement.source, values),
-            None => (String::new(), kernel.source, String::new()),
-        };
-        PlanError::Unsatisfied {
-            kernel: kernel.name.clone(),
-            arch,
-            vtcm_bytes,
-            tried: self.tried,
-            text,
-            position,
-            values,
-        }
+        let first = || kernel.requirements.first().map(|r| self.setting.blame(r, smallest));
+        // Without a requirement whatever fits is a plan.
+        let nothing = || Broken { text: String::new(), position: kernel.source, values: String::new(), sides: None };
+        let broken = Box::new(self.refused.clone().or_else(first).unwrap_or_else(nothing));
+        PlanError::Unsatisfied { kernel: kernel.name.clone(), arch, vtcm_bytes, tried: self.tried, broken }
     }
 }
 

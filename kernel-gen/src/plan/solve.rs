@@ -8,8 +8,8 @@
 //!
 //! Blocks of one axis are made equal, so that the last one is not a stub.
 //!
-//! A kernel with requirements gets the first tile sizes in this order of preference that satisfy them. The contraction tile
-//! then depends on the token bucket only where a requirement names the token axis.
+//! A kernel with requirements gets the first tile sizes in this order of preference that satisfy them. None may name the token
+//! axis, so that the contraction tile does not depend on the bucket then either.
 
 use super::{
     Plan, PlanError, layout,
@@ -70,9 +70,15 @@ pub fn solve(verified: &Verified, arch: Arch, axes: &[u32], vtcm_bytes: u32) -> 
         .collect();
     let setting = Setting { kernel, arch, axes, vtcm_bytes };
     let mut search = Search::new(setting, &fits, &order);
-    for room in room.into_iter().chain([smallest[token]]) {
+    // Less room for the other tiles leaves a requirement on the contraction more to choose from.
+    let with = |tiles: &[u32], room: u32| {
+        let mut tiles = tiles.to_vec();
         tiles[token] = room;
-        if let Some(found) = search.from(&tiles, smallest[token]) {
+        tiles
+    };
+    let starts = room.map(|room| with(&tiles, room)).into_iter();
+    for start in starts.chain([with(&tiles, smallest[token]), smallest.clone()]) {
+        if let Some(found) = search.from(&start, smallest[token]) {
             return Plan::with_tunables(verified, arch, axes, vtcm_bytes, &found);
         }
     }

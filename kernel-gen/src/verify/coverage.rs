@@ -51,8 +51,8 @@ fn unpacked(kind: &StepKind) -> bool {
 }
 
 fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
-    let (StepKind::UnpackRows { operand, block, window, accumulate, .. }
-    | StepKind::UnpackCols { operand, block, window, accumulate, .. }) = unpack.step.kind
+    let (StepKind::UnpackRows { operand, block, window, .. } | StepKind::UnpackCols { operand, block, window, .. }) =
+        unpack.step.kind
     else {
         return;
     };
@@ -71,20 +71,12 @@ fn placed(view: &View<'_>, unpack: &Placed<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     let around = unpack.loop_over(contraction);
-    if accumulate && around.is_none() {
+    if around.is_none() {
         found.push(Diagnostic::new(
             Rule::Coverage,
             source,
             format!("`+=` sums over axis `{sums}`, but no loop over it is around this step"),
-            "write `=`, or move the step into the loop",
-        ));
-    }
-    if !accumulate && around.is_some() {
-        found.push(Diagnostic::new(
-            Rule::Coverage,
-            source,
-            format!("`=` keeps only the last partial sum over axis `{sums}`"),
-            "write `+=`: the first block stores, the others add",
+            "move the step into the loop",
         ));
     }
     let multiply = view.writer(window).and_then(|p| p.loop_over(contraction));

@@ -3,11 +3,9 @@
 use super::{Diagnostic, Rule};
 use crate::{
     ir::{HvxStepId, Kernel, Quantity, Source, Statement, Step, StepKind},
-    plan::{MAX_AXES, MAX_OPERANDS, MAX_TUNABLES, MAX_WINDOWS},
+    rules::limits::{MAX_AXES, MAX_OPERANDS, MAX_STAGES, MAX_TUNABLES, MAX_WINDOWS},
 };
 
-/// Most buffers of one window.
-const MAX_STAGES: u32 = 8;
 /// Deepest nest of loops: one per axis is all a legal kernel needs.
 const MAX_DEPTH: usize = 16;
 
@@ -29,12 +27,12 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     }
     for operand in &kernel.operands {
         for axis in operand.axes {
-            index(found, operand.source, "axis", axis.0, kernel.axes.len());
+            index(found, operand.source, "axis", axis.0, kernel.axes.iter().map(|d| &d.name));
         }
     }
     for window in &kernel.windows {
         for tunable in window.extents {
-            index(found, window.source, "tunable", tunable.0, kernel.tunables.len());
+            index(found, window.source, "tunable", tunable.0, kernel.tunables.iter().map(|d| &d.name));
         }
         if window.stages == 0 || window.stages > MAX_STAGES {
             found.push(Diagnostic::new(
@@ -48,8 +46,13 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     for requirement in &kernel.requirements {
         for quantity in &requirement.uses {
             match quantity {
-                Quantity::Tunable(t) => index(found, requirement.source, "tunable", t.0, kernel.tunables.len()),
-                Quantity::Axis(a) => index(found, requirement.source, "axis", a.0, kernel.axes.len()),
+                Quantity::Tunable(t) => {
+                    index(found, requirement.source, "tunable", t.0, kernel.tunables.iter().map(|d| &d.name))
+                }
+                Quantity::Axis(a) => index(found, requirement.source, "axis", a.0, kernel.axes.iter().map(|d| &d.name)),
+                Quantity::WindowBytes(w) => {
+                    index(found, requirement.source, "window", w.0, kernel.windows.iter().map(|d| &d.name))
+                }
                 Quantity::VtcmBytes => {}
             }
         }
@@ -61,10 +64,10 @@ fn statements(kernel: &Kernel, body: &[Statement], depth: usize, found: &mut Vec
     for statement in body {
         match statement {
             Statement::Loop(l) => {
-                index(found, l.source, "axis", l.axis.0, kernel.axes.len());
-                index(found, l.source, "tunable", l.tile.0, kernel.tunables.len());
+                index(found, l.source, "axis", l.axis.0, kernel.axes.iter().map(|d| &d.name));
+                index(found, l.source, "tunable", l.tile.0, kernel.tunables.iter().map(|d| &d.name));
                 for window in &l.pipeline {
-                    index(found, l.source, "window", window.0, kernel.windows.len());
+                    index(found, l.source, "window", window.0, kernel.windows.iter().map(|d| &d.name));
                 }
                 if depth == MAX_DEPTH {
                     found.push(Diagnostic::new(
@@ -84,32 +87,41 @@ fn statements(kernel: &Kernel, body: &[Statement], depth: usize, found: &mut Vec
 
 fn step(kernel: &Kernel, step: &Step, found: &mut Vec<Diagnostic>) {
     for window in step.kind.reads().into_iter().chain(step.kind.writes()) {
-        index(found, step.source, "window", window.0, kernel.windows.len());
+        index(found, step.source, "window", window.0, kernel.windows.iter().map(|d| &d.name));
     }
     if let StepKind::Apply { step: HvxStepId(own), .. } = step.kind {
-        index(found, step.source, "step", own, kernel.steps.len());
+        index(found, step.source, "step", own, kernel.steps.iter().map(|d| &d.name));
     }
     if let Some(axis) = step.split {
-        index(found, step.source, "axis", axis.0, kernel.axes.len());
+        index(found, step.source, "axis", axis.0, kernel.axes.iter().map(|d| &d.name));
     }
     for vector in step.kind.vectors() {
-        index(found, step.source, "operand", vector.0, kernel.operands.len());
+        index(found, step.source, "operand", vector.0, kernel.operands.iter().map(|d| &d.name));
     }
     if let Some((operand, block)) = step.kind.operand() {
-        index(found, step.source, "operand", operand.0, kernel.operands.len());
+        index(found, step.source, "operand", operand.0, kernel.operands.iter().map(|d| &d.name));
         for axis in block {
-            index(found, step.source, "axis", axis.0, kernel.axes.len());
+            index(found, step.source, "axis", axis.0, kernel.axes.iter().map(|d| &d.name));
         }
     }
 }
 
-fn index(found: &mut Vec<Diagnostic>, source: Source, what: &str, index: usize, count: usize) {
+fn index<'k>(
+    found: &mut Vec<Diagnostic>,
+    source: Source,
+    what: &str,
+    index: usize,
+    declared: impl ExactSizeIterator<Item = &'k String>,
+) {
+    let count = declared.len();
     if index >= count {
+        let names: Vec<_> = declared.enumerate().map(|(index, name)| format!("{index} is `{name}`")).collect();
+        let help = if count == 0 { format!("declare one, or name no {what} here") } else { names.join(", ") };
         found.push(Diagnostic::new(
             Rule::Limit,
             source,
             format!("{what} {index} does not exist: the kernel declares {count}"),
-            format!("name a declared {what}"),
+            help,
         ));
     }
 }

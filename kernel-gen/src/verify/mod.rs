@@ -25,7 +25,7 @@ pub use diagnostic::{Diagnostic, Rule};
 pub(crate) use facts::Facts;
 pub(crate) use placed::Placed;
 
-use crate::{Arch, Defect, ir::Kernel};
+use crate::{Arch, Defect, ir::Kernel, rules::c_name::ON_ARCH};
 use view::View;
 
 /// A kernel that passed every rule that needs no shape, with what the rules found out about it.
@@ -62,7 +62,7 @@ impl Verified {
         }
         let named = |arch: Arch| {
             let mut one = self.on(arch).clone();
-            one.kernel.name.push_str(&format!("{}{}", names::ON_ARCH, arch.number()));
+            one.kernel.name.push_str(&format!("{}{}", ON_ARCH, arch.number()));
             (arch, one)
         };
         Arch::ALL.map(named).into()
@@ -113,9 +113,7 @@ fn proof(
     variants: Vec<(Arch, Verified)>,
     mut found: Vec<Diagnostic>,
 ) -> Result<Verified, Vec<Diagnostic>> {
-    for arch in Arch::ALL {
-        requirements::check(kernel.on(arch), arch, &mut found);
-    }
+    requirements::satisfiable(kernel, &mut found);
     found.sort_by_key(|d| (d.source.line, d.source.column));
     match facts {
         Some(facts) if found.is_empty() => Ok(Verified { kernel: kernel.clone(), facts, variants, defect: None }),
@@ -130,6 +128,7 @@ fn rules(kernel: &Kernel, found: &mut Vec<Diagnostic>) -> Option<Facts> {
     }
     names::check(kernel, found);
     tiles::check(kernel, found);
+    requirements::check(kernel, found);
     steps::check(kernel, found);
     let facts = Facts::of(kernel, found)?;
     let view = View::new(kernel, &facts);

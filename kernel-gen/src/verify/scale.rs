@@ -1,10 +1,10 @@
 //! Row scale, its inverse, and the overflow guard.
 
 use super::{Diagnostic, Rule, view::View};
-use crate::ir::{AxisId, Source, StepKind, WindowId};
-
-/// The magnitude from which a partial sum counts as overflowed; the device layer checks this one.
-const GUARD: u32 = 60_000;
+use crate::{
+    ir::{AxisId, Source, StepKind, WindowId},
+    rules::limits::GUARD,
+};
 
 pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for placed in &view.steps {

@@ -4,6 +4,11 @@ use super::{Diagnostic, Rule, declarations::tile_format};
 use crate::ir::{HvxStep, HvxStepId, Kernel, StepInput, StepKind};
 
 use super::placed::Placed;
+use c_body::{Mistake, mistakes};
+
+// The macro checks the same at compile time; a macro crate cannot lend its functions.
+#[path = "../../../kernel-dsl/src/c_body.rs"]
+mod c_body;
 
 pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     let steps = Placed::all(&kernel.schedule);
@@ -25,7 +30,7 @@ pub(super) fn check(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The body stands inside a function: it may not end that function or leave a bracket open.
+/// The body stands inside a function, may not end it, and does nothing the models cannot see.
 fn body(step: &HvxStep, found: &mut Vec<Diagnostic>) {
     let mut error = |message: String, help: &str| {
         found.push(Diagnostic::new(Rule::Body, step.source, message, help));
@@ -36,24 +41,7 @@ fn body(step: &HvxStep, found: &mut Vec<Diagnostic>) {
             "store the 16 vectors of the FP16 tile at `to` with `pf_vstore`",
         );
     }
-    let mut open = Vec::new();
-    for c in step.body.chars() {
-        match c {
-            '(' | '[' | '{' => open.push(c),
-            ')' | ']' | '}' => {
-                let opened = open.pop();
-                if !matches!((opened, c), (Some('('), ')') | (Some('['), ']') | (Some('{'), '}')) {
-                    error(
-                        format!("in the body of step `{}` a `{c}` closes nothing", step.name),
-                        "balance the brackets",
-                    );
-                    return;
-                }
-            }
-            _ => {}
-        }
-    }
-    if let Some(c) = open.last() {
-        error(format!("in the body of step `{}` a `{c}` stays open", step.name), "balance the brackets");
+    for Mistake { what, help } in mistakes(&step.body) {
+        error(format!("in the body of step `{}` {what}", step.name), help);
     }
 }

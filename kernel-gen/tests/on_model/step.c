@@ -10,7 +10,7 @@ static const struct pf_kernel pf_kernels[] = {{0, "none", NULL}};
 #if defined(ROW_STRIDE)
 enum { FROM_BYTES = 32 * ROW_STRIDE };
 #else
-enum { FROM_BYTES = INPUT_BYTES };
+enum { FROM_BYTES = (INPUT_BYTES + PF_VECTOR_BYTES - 1) / PF_VECTOR_BYTES * PF_VECTOR_BYTES };
 #endif
 enum { FROM_ROOM = (FROM_BYTES + PF_TILE_BYTES - 1) / PF_TILE_BYTES * PF_TILE_BYTES };
 
@@ -44,12 +44,17 @@ int main(void)
         for (uint32_t row = 0; row < 32; row++)
             memcpy(rows[row] + 64 * second, tile + 64 * row, 64);
         pf_dma_wait(dev, pf_dma_rows(dev, from, ROW_STRIDE, rows[0], 128, 128, 32));
+        pf_own_begin(dev);
+        pf_own_tile(dev, to, from + 64 * second, 32, 64, ROW_STRIDE);
         STEP(dev, to, from + 64 * second, ROW_STRIDE);
         second ^= 1;
 #else
         pf_dma_wait(dev, pf_dma_rows(dev, from, INPUT_BYTES, tile, INPUT_BYTES, INPUT_BYTES, 1));
+        pf_own_begin(dev);
+        pf_own_tile(dev, to, from, 1, FROM_BYTES, FROM_BYTES);
         STEP(dev, to, from);
 #endif
+        pf_own_end(dev);
         pf_check_read(dev, to, PF_TILE_BYTES, 0);
         if (fwrite(to, 1, PF_TILE_BYTES, stdout) != PF_TILE_BYTES)
             return 2;

@@ -88,7 +88,16 @@ fn wrong_bodies_are_found() {
     let short = run(&altered("i < 8", "i < 7"), true, &input, "short").unwrap_err();
     assert!(short.contains("never-written") && short.contains("widen_e5m2_tile"), "{short}");
     let long = run(&altered("i < 8", "i < 9"), true, &input, "long").unwrap_err();
-    assert!(long.contains("never-written"), "{long}");
+    assert!(long.contains("reads outside the tile it is given"), "{long}");
+    let beyond = run(&altered("dev, to + 2u * i", "dev, to + 2048u + 2u * i"), true, &input, "beyond").unwrap_err();
+    assert!(beyond.contains("writes outside the tile it makes"), "{beyond}");
+    let before = run(&altered("dev, to + 2u * i", "dev, to - 128u + 2u * i"), true, &input, "before").unwrap_err();
+    assert!(before.contains("writes outside the tile it makes"), "{before}");
+    let plain = run(&altered("halves.hi);", "halves.hi); to[5000] += 1;"), true, &input, "plain").unwrap_err();
+    assert!(plain.contains("by plain C") && plain.contains("widen_e5m2_tile"), "{plain}");
+    let into_input = altered("halves.hi);", "halves.hi); ((uint8_t *)(uintptr_t)from)[3] += 1;");
+    let into_input = run(&into_input, true, &input, "into_input").unwrap_err();
+    assert!(into_input.contains("by plain C"), "{into_input}");
     let unaligned = run(&altered("from + i", "from + 64 + i"), true, &input, "unaligned").unwrap_err();
     assert!(unaligned.contains("aligned to 128"), "{unaligned}");
 
@@ -101,4 +110,7 @@ fn wrong_bodies_are_found() {
     assert!(short.contains("never-written") && short.contains("absolute_rows_tile"), "{short}");
     let unaligned = run(&altered("dev, from + row", "dev, from + 2 + row"), true, &input, "unaligned").unwrap_err();
     assert!(unaligned.contains("aligned to 64"), "{unaligned}");
+    // The next patch lies in the same vector.
+    let beside = run(&altered("dev, from + row", "dev, from + 64 + row"), true, &input, "beside").unwrap_err();
+    assert!(beside.contains("reads outside the tile it is given"), "{beside}");
 }

@@ -4,10 +4,10 @@ use hexagon_runtime::Counters;
 
 /// Prints requests, retries and fallbacks, and where to read on when something left the NPU.
 pub(super) fn print_counters(counters: &Counters) {
-    println!("NPU requests  {} forward, {} input gradient", counters.forward, counters.input_grad);
-    println!("rows retried  {} ({} ended on the CPU)", counters.rows_retried, counters.rows_to_cpu);
-    println!("fallbacks     {}", counters.fallbacks);
+    outln!("NPU requests  {} forward, {} input gradient", counters.forward, counters.input_grad);
+    outln!("rows retried  {} ({} ended on the CPU)", counters.rows_retried, counters.rows_to_cpu);
+    outln!("fallbacks     {}", counters.fallbacks);
     if counters.fallbacks > 0 {
-        eprintln!("the CPU answered {} requests meant for the NPU: `permafrost plan` says why", counters.fallbacks);
+        errln!("the CPU answered {} requests meant for the NPU: `permafrost plan` says why", counters.fallbacks);
     }
 }

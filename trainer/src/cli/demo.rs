@@ -9,6 +9,7 @@ use clap::Args;
 use super::device::DeviceArgs;
 use super::error::CliError;
 use super::interrupt::Stop;
+use super::limits::seed;
 use super::progress::Progress;
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
@@ -39,7 +40,7 @@ pub(super) struct DemoArgs {
     #[arg(long, default_value = "runs/demo")]
     out: PathBuf,
     /// Seed of the rows and of the start of the adapter.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_hyphen_values = true, value_parser = seed)]
     seed: u64,
     /// Rows of a batch go through the model together up to this many tokens; fewer need less memory.
     #[arg(long, default_value_t = DEFAULT_MICRO_TOKENS)]
@@ -54,14 +55,14 @@ impl DemoArgs {
         let mut clock = Clock::start();
         let path = match &self.model {
             Some(path) => path.clone(),
-            None => demo::smollm2(&mut |step| eprintln!("{step}"))?,
+            None => demo::smollm2(&mut |step| errln!("{step}"))?,
         };
         let (train, mut test) = (demo::train()?, demo::test()?);
         let tags = demo::tags(&train);
         if !self.full {
             test.truncate(MEASURED_ROWS);
         }
-        eprintln!("model         {}", path.display());
+        errln!("model         {}", path.display());
         clock.lap("fetching");
 
         let mut session = Session::open(&path, &self.device)?;
@@ -109,7 +110,7 @@ impl DemoArgs {
             peak_bytes,
             phases: clock.laps,
         };
-        println!("\n{summary}  adapter                     {}", report.adapter.display());
+        outln!("\n{summary}  adapter                     {}", report.adapter.display());
         Ok(ExitCode::SUCCESS)
     }
 
@@ -141,7 +142,7 @@ fn measure(
     let mut progress = Progress::start(label, task.len(), "rows");
     let agreement = task.measure(&mut session.subject(adapter), &mut |done| progress.at(done, ""))?;
     drop(progress);
-    eprintln!("{label}: accuracy {:.1} %, macro-F1 {:.3}", 100.0 * agreement.accuracy, agreement.macro_f1);
+    errln!("{label}: accuracy {:.1} %, macro-F1 {:.3}", 100.0 * agreement.accuracy, agreement.macro_f1);
     Ok(agreement)
 }
 

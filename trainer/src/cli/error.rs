@@ -58,6 +58,12 @@ pub(super) enum CliError {
         /// What is wrong.
         source: TagDataError,
     },
+    /// What a command prints is lost.
+    #[error("standard output: {reason}. What was printed is incomplete: free space, or print to another place")]
+    Output {
+        /// What the system said.
+        reason: String,
+    },
     /// No model to plan.
     #[error("give --preset NAME or --config config.json")]
     NoShape,

@@ -58,9 +58,9 @@ impl EvalArgs {
         if loss.targets == 0 {
             return Err(CliError::NoTargets { path: self.data });
         }
-        println!("loss          {:.6}", loss.loss());
-        println!("targets       {}", loss.targets);
-        println!("accuracy      {:.4}", loss.accuracy());
+        outln!("loss          {:.6}", loss.loss());
+        outln!("targets       {}", loss.targets);
+        outln!("accuracy      {:.4}", loss.accuracy());
         if let Some(task) = task {
             print_tags(&task, &mut subject)?;
         }
@@ -73,8 +73,8 @@ fn print_tags(task: &TagTask, subject: &mut Subject<'_>) -> Result<(), CliError>
     let mut progress = Progress::start("tags", task.len(), "rows");
     let agreement = task.measure(subject, &mut |done| progress.at(done, ""))?;
     drop(progress);
-    println!("tag accuracy  {:.4}", agreement.accuracy);
-    println!("macro-F1      {:.4}", agreement.macro_f1);
+    outln!("tag accuracy  {:.4}", agreement.accuracy);
+    outln!("macro-F1      {:.4}", agreement.macro_f1);
     Ok(())
 }
 

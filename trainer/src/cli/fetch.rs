@@ -12,8 +12,8 @@ pub(super) struct FetchArgs {}
 impl FetchArgs {
     /// Fetches unless it is there already; prints the path.
     pub fn run(self) -> Result<(), CliError> {
-        let path = demo::smollm2(&mut |step| eprintln!("{step}"))?;
-        println!("{}", path.display());
+        let path = demo::smollm2(&mut |step| errln!("{step}"))?;
+        outln!("{}", path.display());
         Ok(())
     }
 }

@@ -38,7 +38,7 @@ impl Stop {
                     process::exit(SIGNALLED + signal);
                 }
                 seen.store(signal, Ordering::SeqCst);
-                eprintln!("\nstopping after this step; {} again ends at once and loses it", name(signal));
+                errln!("\nstopping after this step; {} again ends at once and loses it", name(signal));
             }
         };
         thread::Builder::new().name("permafrost-signals".to_owned()).spawn(wait).map(|_| ())

@@ -9,6 +9,12 @@ pub(super) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let wanted = || format!("give a whole number from 0 to {}", u64::MAX);
+    text.parse().ok().filter(|_| digits).ok_or_else(wanted)
+}
+
 pub(super) fn rank(text: &str) -> Result<usize, String> {
     let wanted = "give a whole number from 1 to 1024";
     positive(text).ok().filter(|&rank| rank <= 1024).ok_or_else(|| wanted.to_owned())

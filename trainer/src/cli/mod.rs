@@ -1,5 +1,8 @@
 //! The commands of the `permafrost` binary, one file each.
 
+#[macro_use]
+mod output;
+
 mod counters;
 mod demo;
 mod device;
@@ -21,6 +24,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use error::CliError;
 
 /// LoRA fine-tuning on the phone's NPU: every product with a frozen weight, forward and backward, runs there.
 #[derive(Debug, Parser)]
@@ -51,21 +56,37 @@ enum Command {
 /// Runs the command line of this process. Every error ends in a message on stderr and a code other than 0.
 pub fn main() -> ExitCode {
     log::start();
-    let cli = Cli::parse();
-    let result = match cli.command {
-        Command::Demo(args) => args.run(),
-        Command::Train(args) => args.run(),
-        Command::Eval(args) => args.run().map(done),
-        Command::Fetch(args) => args.run().map(done),
-        Command::Kernel(args) => args.run().map(done).map_err(error::CliError::from),
-        Command::Plan(args) => args.run().map(done),
-        Command::Synth(args) => args.run().map(done),
+    let result = match Cli::try_parse() {
+        Ok(cli) => cli.run().and_then(output::finish),
+        // Help and version are output like any other; what clap has to say about mistakes goes to stderr.
+        Err(answer) => {
+            let printed = answer.print();
+            if answer.use_stderr() {
+                return ExitCode::from(answer.exit_code() as u8);
+            }
+            output::keep(printed);
+            output::finish(ExitCode::SUCCESS)
+        }
     };
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{:?}", miette::Report::msg(whole_message(&error)));
+            errln!("{:?}", miette::Report::msg(whole_message(&error)));
             ExitCode::FAILURE
+        }
+    }
+}
+
+impl Cli {
+    fn run(self) -> Result<ExitCode, CliError> {
+        match self.command {
+            Command::Demo(args) => args.run(),
+            Command::Train(args) => args.run(),
+            Command::Eval(args) => args.run().map(done),
+            Command::Fetch(args) => args.run().map(done),
+            Command::Kernel(args) => Ok(args.run().map(done)?),
+            Command::Plan(args) => args.run().map(done),
+            Command::Synth(args) => args.run().map(done),
         }
     }
 }

@@ -67,7 +67,7 @@ impl PlanArgs {
         };
         if let Some(model) = &self.model {
             let session = Session::configured(model, &self.device, RuntimeConfig { arch, ..RuntimeConfig::default() })?;
-            print!("{}", session.runtime.plan_table());
+            out!("{}", session.runtime.plan_table());
             return Ok(());
         }
         let (name, config) = self.shape.read()?;
@@ -85,8 +85,8 @@ impl PlanArgs {
             available: if budget == ActivationBudget::Available { available() } else { None },
         })?;
         match self.json {
-            true => println!("{}", serde_json::to_string_pretty(&report).map_err(CliError::Json)?),
-            false => print!("{report}"),
+            true => outln!("{}", serde_json::to_string_pretty(&report).map_err(CliError::Json)?),
+            false => out!("{report}"),
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ impl Progress {
     pub fn start(label: &str, total: usize, unit: &'static str) -> Progress {
         let total = total as u64;
         if !std::io::stderr().is_terminal() {
-            eprintln!("{label}: {total} {unit}");
+            errln!("{label}: {total} {unit}");
             let log = Log { label: label.to_owned(), total, unit, printed: Instant::now() };
             return Progress { bar: ProgressBar::hidden(), log: Some(log) };
         }
@@ -45,7 +45,7 @@ impl Progress {
             && log.printed.elapsed() >= LOG_EVERY
         {
             log.printed = Instant::now();
-            eprintln!("{}: {done}/{} {} {note}", log.label, log.total, log.unit);
+            errln!("{}: {done}/{} {} {note}", log.label, log.total, log.unit);
         }
     }
 }

@@ -6,6 +6,7 @@ use hexagon_runtime::{Runtime, RuntimeBuilder, RuntimeConfig};
 
 use super::device::DeviceArgs;
 use super::error::CliError;
+use super::output;
 use crate::adapter::{Adapter, BaseModel};
 use crate::architecture::Decoder;
 use crate::eval::Subject;
@@ -31,16 +32,16 @@ impl Session {
         let (plans, refused) = (table.rows().len(), table.unsupported());
         let megabytes = self.runtime.resident_bytes() as f64 / 1e6;
         if plans == 0 {
-            eprintln!("plan          CPU device, {megabytes:.0} MB of weights resident");
+            errln!("plan          CPU device, {megabytes:.0} MB of weights resident");
             return;
         }
         let hash = self.runtime.plan_hash();
-        eprintln!(
+        errln!(
             "plan          {hash:016x}: {} of {plans} plans on the NPU, {megabytes:.0} MB of weights resident",
             plans - refused
         );
         if refused > 0 {
-            eprint!("{}", table.only_unsupported());
+            output::note(format_args!("{}", table.only_unsupported()));
         }
     }
 

@@ -6,7 +6,7 @@ use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
 use super::error::CliError;
-use super::limits::{bytes, positive};
+use super::limits::{bytes, positive, seed};
 use super::model_shape::ModelShape;
 use super::progress::Progress;
 use crate::synth::{self, DEFAULT_SHARD_BYTES, FloatType, Synth};
@@ -23,7 +23,7 @@ pub(super) struct SynthArgs {
     #[arg(long)]
     out: PathBuf,
     /// Key of every value: the same seed gives the same bytes.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_hyphen_values = true, value_parser = seed)]
     seed: u64,
     /// What the weights are stored as.
     #[arg(long, value_enum, default_value_t = Float::Bf16)]
@@ -72,11 +72,11 @@ impl SynthArgs {
             line.at(megabytes(done), "");
         })?;
         drop(progress);
-        println!("model         {name}, {} layers, random weights of seed {}", made.layers, self.seed);
-        println!("parameters    {}", made.parameters);
-        println!("weights       {} bytes", made.bytes);
-        println!("weight files  {}", made.files);
-        println!("folder        {}", self.out.display());
+        outln!("model         {name}, {} layers, random weights of seed {}", made.layers, self.seed);
+        outln!("parameters    {}", made.parameters);
+        outln!("weights       {} bytes", made.bytes);
+        outln!("weight files  {}", made.files);
+        outln!("folder        {}", self.out.display());
         Ok(())
     }
 }

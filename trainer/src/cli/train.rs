@@ -11,7 +11,7 @@ use super::counters::print_counters;
 use super::device::DeviceArgs;
 use super::error::CliError;
 use super::interrupt::Stop;
-use super::limits::{above_zero, below_one, not_negative, positive, probability, rank};
+use super::limits::{above_zero, below_one, not_negative, positive, probability, rank, seed};
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
 use crate::data::load_jsonl;
@@ -58,7 +58,7 @@ pub(super) struct TrainArgs {
     #[arg(long, default_value_t = 1024, value_parser = positive)]
     max_tokens: usize,
     /// Seed of the row order, the start of A and the dropout masks.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_hyphen_values = true, value_parser = seed)]
     seed: u64,
     #[command(flatten)]
     device: DeviceArgs,
@@ -173,7 +173,7 @@ impl TrainArgs {
         print(&report, &stop, &session.runtime.counters());
         if let (Some(file), Some(recorder)) = (&self.timeline, &options.timeline) {
             file.write(&format!("permafrost train, {}", self.model.display()), &recorder.spans())?;
-            println!("timeline      {}", file.path().display());
+            outln!("timeline      {}", file.path().display());
         }
         Ok(if report.interrupted { stop.exit_code() } else { ExitCode::SUCCESS })
     }
@@ -215,18 +215,18 @@ impl TrainArgs {
 /// Says how far the run got, what it cost and where the result lies.
 pub(super) fn print(report: &TrainReport, stop: &Stop, counters: &Counters) {
     if report.interrupted {
-        println!("stopped by {} after step {} of {}", stop.reason(), report.steps, report.total_steps);
+        outln!("stopped by {} after step {} of {}", stop.reason(), report.steps, report.total_steps);
     }
-    println!("steps         {}", report.steps);
+    outln!("steps         {}", report.steps);
     if let Some((first, last)) = report.first_loss().zip(report.last_loss()) {
-        println!("loss          {first:.6} → {last:.6}");
+        outln!("loss          {first:.6} → {last:.6}");
     }
-    println!("tokens/s      {:.0}", report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE));
+    outln!("tokens/s      {:.0}", report.tokens() as f64 / report.seconds.max(f64::MIN_POSITIVE));
     let (layers, again) = (report.activations.stored.len(), report.activations.recomputed().len());
     let megabytes = report.activations.peak as f64 / 1e6;
-    println!("activations   up to {megabytes:.1} MB, {again} of {layers} layers computed again");
+    outln!("activations   up to {megabytes:.1} MB, {again} of {layers} layers computed again");
     print_counters(counters);
-    println!("adapter       {}", report.adapter.display());
+    outln!("adapter       {}", report.adapter.display());
 }
 
 impl LoraArgs {

@@ -2,7 +2,7 @@
 
 use super::metrics::StepMetrics;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 pub(super) struct Progress {
@@ -44,7 +44,8 @@ impl Progress {
             bar.set_message(text);
             bar.inc(1);
         } else if self.every.is_some_and(|every| (metrics.step + 1).is_multiple_of(every) || metrics.step == 0) {
-            eprintln!("step {}/{}: {text}", metrics.step + 1, self.total);
+            // Training goes on when nobody reads along.
+            let _ = writeln!(std::io::stderr(), "step {}/{}: {text}", metrics.step + 1, self.total);
         }
     }
 

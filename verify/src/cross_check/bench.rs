@@ -1,48 +1,48 @@
 //! Runs cases of one kernel on both models.
 
 use std::ops::Range;
+use std::time::Duration;
 
-use hexagon_runtime::Overflow;
-use hexagon_runtime::device::{Call, DdrOperand, LoadedModel, ModelPool, Variant};
+use hexagon_runtime::device::{Call, DdrOperand};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
-use kernel_gen::ir::{Element, OperandLayout, OperandRole, Statement, StepKind};
+use kernel_gen::ir::{Element, OperandLayout, OperandRole, Statement, StepInput, StepKind};
 use kernel_gen::tolerance::{Tolerance, as_multiplied};
 use kernel_gen::{Arch, Kernel, Plan, Verified};
 
+use super::closure;
 use super::judge::judge_rows;
 use super::outputs::Outputs;
 use super::tunables::{self, VTCM_BYTES};
 use super::{CrossCheckError, Trial, Wrong};
-use crate::compiled::Compiled;
+use crate::isolated::{Isolated, Unanswered};
 use crate::row_exponent::row_exponent;
 
 /// Threads of the fast model: the split of a request over workers must not change a bit.
-const FAST_THREADS: usize = 3;
+const FAST_THREADS: u32 = 3;
 /// A row is sent again at most so often, each time with a further 2^-8.
 const RETRIES: usize = 3;
-/// A compiled kernel and its open models.
+/// Processor time of one run: thousands of times what a case takes.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A compiled kernel in its models.
 pub(super) struct Bench {
     kernel: Verified,
     pub(super) layouts: DdrLayouts,
-    /// Checked and fast model per overflow behaviour.
-    pools: Vec<(Overflow, ModelPool, ModelPool)>,
-    // Loaded from these files.
-    _compiled: [Compiled; 2],
+    checked: Isolated,
+    fast: Isolated,
 }
 
 impl Bench {
     pub fn new(kernel: Verified, library: &str) -> Result<Bench, CrossCheckError> {
-        let compiled = [Compiled::from_c(library, true)?, Compiled::from_c(library, false)?];
-        let checked = Variant::Loaded(LoadedModel::open(&compiled[0].path())?);
-        let fast = Variant::Loaded(LoadedModel::open(&compiled[1].path())?);
-        let pools = Overflow::ALL
-            .into_iter()
-            .map(|overflow| {
-                let checked = ModelPool::open(checked, 1, VTCM_BYTES, overflow)?;
-                Ok((overflow, checked, ModelPool::open(fast, FAST_THREADS, VTCM_BYTES, overflow)?))
-            })
-            .collect::<Result<_, CrossCheckError>>()?;
-        Ok(Bench { layouts: DdrLayouts::for_kernel(kernel.kernel()), kernel, pools, _compiled: compiled })
+        let checked = Isolated::new(library, true, 1, VTCM_BYTES, LIMIT)?;
+        let fast = Isolated::new(library, false, FAST_THREADS, VTCM_BYTES, LIMIT)?;
+        Ok(Bench { layouts: DdrLayouts::for_kernel(kernel.kernel()), kernel, checked, fast })
+    }
+
+    /// Processor time of one run.
+    pub fn set_limit(&mut self, limit: Duration) {
+        self.checked.set_limit(limit);
+        self.fast.set_limit(limit);
     }
 
     pub fn kernel(&self) -> &Verified {
@@ -82,20 +82,15 @@ impl Bench {
         let mut exponents = exponents(kernel, trial, &images);
         let call = || call(&plan, trial, &images);
         let (mut checked_call, mut fast_call) = (call()?, call()?);
-        let (_, checked, fast) = match self.pools.iter_mut().find(|(overflow, ..)| *overflow == trial.overflow) {
-            Some(pools) => pools,
-            None => return Err(Wrong::Device("no model for this overflow behaviour".into())),
-        };
-
         let outputs = Outputs::of(kernel, trial, &images);
         let mut pending: Vec<usize> = trial.rows().collect();
         let mut answered: Vec<Option<Vec<u8>>> = vec![None; trial.extents[0]];
         for _ in 0..=RETRIES {
-            for (pool, call) in [(&mut *checked, &mut checked_call), (&mut *fast, &mut fast_call)] {
+            for (model, call) in [(&mut self.checked, &mut checked_call), (&mut self.fast, &mut fast_call)] {
                 call.exponents_mut().copy_from_slice(&exponents);
                 outputs.clear(call);
                 let Range { start, end } = trial.rows();
-                pool.call(call, start as u32..end as u32).map_err(|fault| Wrong::Device(fault.to_string()))?;
+                model.call(call, outputs.operand(), trial.overflow, start as u32..end as u32).map_err(unanswered)?;
                 outputs.check_untouched(call)?;
             }
             let flagged: Vec<usize> = trial.rows().filter(|&row| checked_call.flags()[row] != 0).collect();
@@ -103,7 +98,12 @@ impl Bench {
             let operands = as_multiplied(kernel, &trial.extents, effective, &exponents);
             let tolerance = Tolerance::new(verified, &plan, &trial.extents, &operands, &exponents)
                 .map_err(|error| Wrong::Device(error.to_string()))?;
-            judge_rows(&outputs, &checked_call, &pending, |row, column| tolerance.element(row, column))?;
+            let not_finite = not_finite(kernel, trial, &operands);
+            let judged = closure::call(|| {
+                let expected = |row, column| tolerance.element(row, column);
+                judge_rows(&outputs, &checked_call, &pending, not_finite.as_deref(), expected)
+            });
+            judged.map_err(|said| Wrong::Reference(format!("the reference of the kernel panicked: {said}")))??;
             for row in trial.rows().filter(|row| !flagged.contains(row)) {
                 outputs.same_bits(row, &checked_call, &fast_call)?;
                 let bytes = outputs.row_bytes(row, &checked_call);
@@ -129,7 +129,13 @@ impl Bench {
                 let operand = &kernel.operands[index];
                 let layout = self.layouts.of(operand).map_err(|error| Wrong::Device(error.to_string()))?;
                 let [rows, cols] = operand.shape(&trial.extents);
-                Ok(layout.image(&trial.values(kernel, index), rows, cols))
+                let values = trial.values(kernel, index);
+                closure::call(|| layout.image(&values, rows, cols)).map_err(|said| {
+                    let name = &operand.name;
+                    Wrong::Reference(format!(
+                        "the layout of operand `{name}`, or the reference of its step, panicked: {said}"
+                    ))
+                })
             })
             .collect()
     }
@@ -165,4 +171,29 @@ fn call(plan: &Plan, trial: &Trial, images: &[DdrImage]) -> Result<Call, Wrong> 
     let axes: Vec<u32> = trial.extents.iter().map(|&extent| extent as u32).collect();
     let operands = images.iter().map(|i| DdrOperand::new(&i.bytes, i.rows, i.cols, i.row_stride)).collect();
     Call::new(plan, &axes, operands).map_err(|fault| Wrong::Device(fault.to_string()))
+}
+
+fn unanswered(why: Unanswered) -> Wrong {
+    match why {
+        Unanswered::Device(fault) => Wrong::Device(fault.to_string()),
+        Unanswered::Ended(text) => Wrong::Ended(text),
+        Unanswered::Hung(text) => Wrong::Hung(text),
+    }
+}
+
+/// The first element of an operand that is not a finite number, and what made it.
+fn not_finite(kernel: &Kernel, trial: &Trial, operands: &[Vec<f64>]) -> Option<String> {
+    let (operand, at, value) = kernel.operands.iter().zip(operands).find_map(|(operand, values)| {
+        let at = values.iter().position(|value| !value.is_finite())?;
+        Some((operand, at, values[at]))
+    })?;
+    let cols = operand.shape(&trial.extents)[1].max(1);
+    let maker = match operand.layout {
+        OperandLayout::Tiles(format) => kernel.steps.iter().find(
+            |step| matches!(step.input, StepInput::Packed(own, _) if own == format && format.dequantise.is_none()),
+        ),
+        _ => None,
+    };
+    let maker = maker.map_or(String::new(), |step| format!(", by the reference of step `{}`", step.name));
+    Some(format!("element ({}, {}) of operand `{}` is {value}{maker}", at / cols, at % cols, operand.name))
 }

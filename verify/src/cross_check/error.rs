@@ -5,11 +5,11 @@ use std::io;
 use std::path::PathBuf;
 
 use hexagon_runtime::RuntimeError;
+use hexagon_runtime::device::CompileError;
 use kernel_gen::Diagnostic;
 use kernel_gen::ddr::UnknownLayout;
 
 use super::Trial;
-use crate::compiled::CompileError;
 
 /// Why a cross-check did not pass.
 #[derive(thiserror::Error)]
@@ -60,6 +60,21 @@ pub enum Wrong {
     Plan(String),
     /// A rule of the checked model, or a device that refuses the request.
     Device(String),
+    /// The kernel ended the process it ran in.
+    Ended(String),
+    /// The kernel did not end; such a case is not shrunk.
+    Hung(String),
+    /// A closure of the author's panicked: which, and its words.
+    Reference(String),
+    /// The reference is not a number, or infinite, though every operand is finite.
+    NotFinite {
+        /// Token row.
+        row: usize,
+        /// Output column.
+        column: usize,
+        /// What the reference gives.
+        expected: f64,
+    },
     /// An output outside the tolerance.
     Output {
         /// Token row.
@@ -85,6 +100,8 @@ pub enum Wrong {
         flagged: bool,
         /// Largest partial sum by the reference.
         largest_partial: f64,
+        /// What may be the reason: an operand or an output that is not finite.
+        reason: Option<String>,
     },
     /// Bytes written that are no output of this request.
     Stray {
@@ -117,7 +134,12 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wrong::Plan(text) => write!(f, "no plan: {text}"),
-            Wrong::Device(text) => f.write_str(text),
+            Wrong::Device(text) | Wrong::Ended(text) | Wrong::Hung(text) | Wrong::Reference(text) => f.write_str(text),
+            Wrong::NotFinite { row, column, expected } => write!(
+                f,
+                "the reference of the kernel gives {expected} for row {row}, column {column}, though every operand of the case is \
+                 finite: a division by zero, a logarithm or a root in the closure?"
+            ),
             Wrong::Output { row, column, got, expected, bound, outside, compared } => {
                 write!(f, "row {row}, column {column}: got {got:e}, the reference says ")?;
                 if *bound == 0.0 {
@@ -127,7 +149,8 @@ impl fmt::Display for Wrong {
                 }
                 write!(f, " ({outside} of {compared} outputs are outside their tolerance)")
             }
-            Wrong::Flag { row, flagged: true, largest_partial } => write!(
+            Wrong::Flag { row, reason: Some(reason), .. } => write!(f, "row {row}: {reason}"),
+            Wrong::Flag { row, flagged: true, largest_partial, .. } => write!(
                 f,
                 "row {row} is flagged for retry, but its largest partial sum is {largest_partial:.0}: only what is not \
                  finite or reaches 60000 may be flagged"

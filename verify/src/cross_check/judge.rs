@@ -7,11 +7,12 @@ use super::Wrong;
 use super::outputs::Outputs;
 use crate::product::OVERFLOW;
 
-/// Judges `rows`; `expected` gives output (row, column).
+/// Judges `rows`; `expected` gives output (row, column), `not_finite` names an element of an operand that is not finite.
 pub(super) fn judge_rows(
     outputs: &Outputs,
     call: &Call,
     rows: &[usize],
+    not_finite: Option<&str>,
     expected: impl Fn(usize, usize) -> Expected,
 ) -> Result<(), Wrong> {
     let mut first: Option<(usize, usize, f32, Expected)> = None;
@@ -20,8 +21,28 @@ pub(super) fn judge_rows(
         let flagged = call.flags()[row] != 0;
         let columns: Vec<Expected> = (0..outputs.width()).map(|column| expected(row, column)).collect();
         let largest_partial = columns.iter().fold(0f64, |m, e| m.max(e.partial));
+        if not_finite.is_none()
+            && let Some(column) = columns.iter().position(|e| !e.value.is_finite())
+        {
+            return Err(Wrong::NotFinite { row, column, expected: columns[column].value });
+        }
         if must_flag(largest_partial).is_some_and(|must| must != flagged) {
-            return Err(Wrong::Flag { row, flagged, largest_partial });
+            let reason = if flagged {
+                outputs.row(row, call).zip(&columns).enumerate().find(|(_, (got, _))| !got.is_finite()).map(
+                    |(column, (got, expected))| {
+                        format!(
+                            "the kernel computes {got} in column {column}, where the reference says {:e}: a step made what is \
+                             not a finite number, which flags the row for retry",
+                            expected.value
+                        )
+                    },
+                )
+            } else {
+                not_finite.filter(|_| !largest_partial.is_finite()).map(|operand| {
+                    format!("{operand}, but every partial sum of the kernel is finite: nothing is flagged for retry")
+                })
+            };
+            return Err(Wrong::Flag { row, flagged, largest_partial, reason });
         }
         if flagged {
             continue;

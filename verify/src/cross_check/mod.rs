@@ -7,14 +7,17 @@
 //!
 //! The kernel's emitted C is compiled once for the checked and once for the fast functional model. Every case draws extents
 //! with tails, legal tile sizes or the planner's own, an architecture, a range of token rows, data and one of the three
-//! overflow behaviours, and must hold five things: no rule of the checked model traps; every output lies within the kernel
-//! tolerance of the reference closure, and is exact where everything is a small integer; rows are flagged for retry exactly
-//! when a partial sum overflows; nothing but the output rows asked for is written; and both models give the same bits.
+//! overflow behaviours, and must hold six things: the kernel returns to its caller, in time; no rule of the checked model
+//! traps; every output lies within the kernel tolerance of the reference closure, and is exact where everything is a small
+//! integer; rows are flagged for retry exactly when a partial sum overflows; nothing but the output rows asked for is
+//! written; and both models give the same bits.
 //!
-//! A wrong case is shrunk and saved as JSON; [`replay`] runs it again.
+//! Kernels run in a process of their own, so a body that crashes, ends the process or never returns is a wrong case like another;
+//! so is a reference that panics. A wrong case is shrunk and saved as JSON; [`replay`] runs it again.
 
 mod bench;
 mod case_file;
+mod closure;
 mod error;
 mod judge;
 mod outputs;
@@ -23,7 +26,9 @@ mod strategy;
 mod trial;
 mod tunables;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use kernel_gen::ddr::{DdrLayout, DdrLayouts};
 use kernel_gen::{Kernel, Verified};
@@ -121,6 +126,13 @@ impl CrossCheck {
         self
     }
 
+    /// Processor time one run of the kernel may take before it counts as one that does not end; whole seconds.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> CrossCheck {
+        self.bench.set_limit(limit);
+        self
+    }
+
     /// Folder a wrong case is saved to; made if it is not there.
     #[must_use]
     pub fn save_to(mut self, folder: impl Into<PathBuf>) -> CrossCheck {
@@ -137,10 +149,24 @@ impl CrossCheck {
         let strategy = strategy::trials(self.bench.kernel(), self.largest);
         let config =
             Config { cases: self.cases, failure_persistence: None, max_shrink_iters: 4000, ..Config::default() };
-        let bench = std::cell::RefCell::new(&mut self.bench);
+        let bench = RefCell::new(&mut self.bench);
+        // Every case that does not end costs the time limit, so the first one is neither shrunk nor run again.
+        let hung: RefCell<Option<(Trial, Wrong)>> = RefCell::new(None);
         let result = TestRunner::new(config).run(&strategy, |trial| {
-            bench.borrow_mut().run(&trial).map_err(|wrong| TestCaseError::fail(wrong.to_string()))
+            if hung.borrow().is_some() {
+                return Ok(());
+            }
+            bench.borrow_mut().run(&trial).map_err(|wrong| {
+                let words = wrong.to_string();
+                if matches!(wrong, Wrong::Hung(_)) {
+                    hung.replace(Some((trial, wrong)));
+                }
+                TestCaseError::fail(words)
+            })
         });
+        if let Some((trial, wrong)) = hung.into_inner() {
+            return Err(self.failure_of(trial, wrong));
+        }
         match result {
             Ok(()) => Ok(self.cases),
             Err(TestError::Fail(_, trial)) => Err(self.failure(trial)),
@@ -176,6 +202,11 @@ impl CrossCheck {
             return CrossCheckError::Aborted(format!("{trial} was wrong once and right when run again"));
         };
         let (trial, wrong) = self.simplify(trial, wrong);
+        self.failure_of(trial, wrong)
+    }
+
+    /// The failure of a trial as it is, saved.
+    fn failure_of(&self, trial: Trial, wrong: Wrong) -> CrossCheckError {
         let kernel = self.bench.kernel().kernel().name.clone();
         let case = CaseFile { kernel: kernel.clone(), trial: trial.clone(), wrong: wrong.to_string() };
         let saved = Some(case.save(&self.folder));

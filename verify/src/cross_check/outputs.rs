@@ -33,6 +33,11 @@ impl Outputs {
         }
     }
 
+    /// Index of the operand.
+    pub fn operand(&self) -> usize {
+        self.operand
+    }
+
     /// Output columns.
     pub fn width(&self) -> usize {
         self.width

@@ -66,14 +66,14 @@ impl<'c> Dice<'c> {
             9 => StepKind::Apply { step: HvxStepId(self.index()), to, from },
             6 => StepKind::Multiply { to, data: from, weights: self.window(), swap: self.flag() },
             n => {
-                let (accumulate, unscale) = (self.flag(), self.flag());
+                let unscale = self.flag();
                 let guard = [None, Some(60_000), Some(1)][self.below(3)];
                 let mut factor = || [None, None, Some(OperandId(3)), Some(OperandId(self.index()))][self.below(4)];
                 let columns = ColumnFactors { scale: factor(), bias: factor() };
                 if n == 7 {
-                    StepKind::UnpackRows { operand, block, window: to, accumulate, unscale, columns, guard }
+                    StepKind::UnpackRows { operand, block, window: to, unscale, columns, guard }
                 } else {
-                    StepKind::UnpackCols { operand, block, window: to, accumulate, unscale, columns, guard }
+                    StepKind::UnpackCols { operand, block, window: to, unscale, columns, guard }
                 }
             }
         }
@@ -136,6 +136,7 @@ fn add_step(kernel: &mut Kernel, dice: &mut Dice<'_>) {
         doc: vec!["*/".into()],
         input,
         body: [right, right, right, "", "}", "("][dice.below(6)].into(),
+        body_source: kernel.source,
         reference: StepReference::new(reference),
         source: kernel.source,
     });
@@ -249,14 +250,19 @@ fn alter_format(kernel: &mut Kernel, dice: &mut Dice<'_>) {
 
 /// A condition on the tile sizes: one that some meet, or none.
 fn add_requirement(kernel: &mut Kernel, dice: &mut Dice<'_>) {
-    let quantities =
-        [Quantity::Tunable(TunableId(dice.index())), Quantity::Axis(AxisId(dice.index())), Quantity::VtcmBytes];
+    let quantities = [
+        Quantity::Tunable(TunableId(dice.index())),
+        Quantity::Axis(AxisId(dice.index())),
+        Quantity::VtcmBytes,
+        Quantity::WindowBytes(dice.window()),
+    ];
     let conditions: [Judged; 4] =
         [|v| Some(v[0] <= 256), |v| Some(v[0].checked_sub(64)? < v[1]), |v| Some(v[0].is_power_of_two()), |_| None];
     kernel.requirements.push(Requirement {
         text: "*/".into(),
-        uses: vec![quantities[dice.below(3)], quantities[dice.below(3)]],
+        uses: vec![quantities[dice.below(4)], quantities[dice.below(4)]],
         holds: Condition::new(conditions[dice.below(4)]),
+        sides: None,
         source: kernel.source,
     });
 }

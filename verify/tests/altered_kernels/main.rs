@@ -39,6 +39,8 @@ struct Tally {
     other_product: usize,
     /// Emitted C that was run, or passed over, already.
     seen: HashSet<u64>,
+    /// A kernel broke something: what follows are smaller ones, which shrinking must see to the end.
+    broken: bool,
 }
 
 /// Everything that needs no compiler.
@@ -83,22 +85,36 @@ fn chosen(kernel: &Verified, long: bool, tally: &mut Tally) -> bool {
     tally.seen.insert(hash) && if long { hash.is_multiple_of(RUN as u64) } else { tally.run < RUN }
 }
 
-fn round(kernels: &[Kernel], seed: u64, long: bool, tally: &RefCell<Tally>) {
+/// An error, or sound: planned, explained, and some of them run.
+fn judged(kernel: &Kernel, long: bool, tally: &mut Tally) -> Result<(), TestCaseError> {
+    tally.tried += 1;
+    let Ok(verified) = check_kernel(kernel) else { return Ok(()) };
+    tally.sound += 1;
+    survives(&verified, tally);
+    if chosen(&verified, long, tally) { runs_clean(&verified, tally) } else { Ok(()) }
+}
+
+/// The kernels of one seed; those drawn behind the deadline of a long run are passed over.
+fn round(kernels: &[Kernel], seed: u64, deadline: Option<Instant>, tally: &RefCell<Tally>) {
     let config =
         Config { cases: CASES, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
     let strategy = (0..kernels.len(), 1..5usize, vec(any::<u32>(), 4..48));
     let result = TestRunner::new(config).run(&strategy, |(index, changes, choices)| {
+        let mut tally = tally.borrow_mut();
+        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late && tally.run >= RUN && !tally.broken {
+            return Ok(());
+        }
         let mut kernel = kernels[index].clone();
         let mut dice = Dice::new(&choices);
         for _ in 0..changes {
             alter(&mut kernel, &mut dice);
         }
-        let mut tally = tally.borrow_mut();
-        tally.tried += 1;
-        let Ok(verified) = check_kernel(&kernel) else { return Ok(()) };
-        tally.sound += 1;
-        survives(&verified, &mut tally);
-        if chosen(&verified, long, &mut tally) { runs_clean(&verified, &mut tally) } else { Ok(()) }
+        let broken = tally.broken;
+        tally.broken = true;
+        judged(&kernel, deadline.is_some(), &mut tally)?;
+        tally.broken = broken;
+        Ok(())
     });
     if let Err(error) = result {
         panic!("{error}");
@@ -109,13 +125,13 @@ fn round(kernels: &[Kernel], seed: u64, long: bool, tally: &RefCell<Tally>) {
 fn altered_kernels_are_errors_or_sound() {
     let kernels: Vec<_> = library::all().into_iter().chain(library::extra()).collect();
     let seconds: Option<u64> = env::var("PERMAFROST_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let started = Instant::now();
+    let deadline = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     // Only kernels that an alteration changed are worth running.
     let unaltered = |kernel: &Kernel| fnv1a_64(emit_c(&check_kernel(kernel).expect("sound"), Arch::V79).as_bytes());
     let tally = RefCell::new(Tally { seen: kernels.iter().map(unaltered).collect(), ..Tally::default() });
     for seed in 0.. {
-        round(&kernels, seed, seconds.is_some(), &tally);
-        if started.elapsed() >= Duration::from_secs(seconds.unwrap_or(0)) {
+        round(&kernels, seed, deadline, &tally);
+        if deadline.is_none_or(|deadline| Instant::now() >= deadline) {
             break;
         }
     }

@@ -49,7 +49,7 @@ kernel! {
         reference |tile, p, q| tile.signed(32 * p + q) * tile.half(1024)
     }
 
-    kernel forward_e5m2 {
+    pub kernel forward_e5m2 {
         axes { m: token, n: out, k: in }
         operand x: activation f32 row_major[m, k] in ddr_stream;
         operand w: weight e5m2_tiles[n, k] in ddr_resident;

@@ -2,10 +2,10 @@
 
 use half::f16;
 use hexagon_runtime::Overflow;
+use hexagon_runtime::device::Compiled;
 use hexagon_runtime::device::{Call, DdrOperand, LoadedModel, ModelPool, Variant};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
 use kernel_gen::{Arch, Kernel, Plan, library, verify as check_kernel};
-use verify::compiled::Compiled;
 use verify::effective::{q4_weights, q8_weights};
 use verify::family::Random;
 

@@ -1,6 +1,8 @@
 //! The cross-check on the library kernels, and on kernels that are wrong.
 
 mod authored;
+mod broken_bodies;
+mod broken_references;
 mod conditional;
 mod layouts;
 mod saved_cases;

@@ -2,7 +2,7 @@
 
 use super::{Body, row_bytes};
 use crate::{
-    ir::{HvxStep, HvxStepId, Kernel, StepInput, WindowId},
+    ir::{HvxStep, HvxStepId, Kernel, StepInput, VECTOR_BYTES, WindowId},
     lower::Code,
 };
 
@@ -20,7 +20,7 @@ pub(in crate::lower) fn emit_body(code: &mut Code, function: &str, step: &HvxSte
     code.line(" */");
     let stride = if matches!(step.input, StepInput::Rows(_)) { ", uint32_t row_stride" } else { "" };
     code.open(format!("static void {function}(pf_device *dev, uint8_t *to, const uint8_t *from{stride})"));
-    code.verbatim(&step.body);
+    code.verbatim(&step.body, step.body_source);
     code.close();
 }
 
@@ -43,7 +43,16 @@ impl Body<'_> {
         }
         let [strip, tile] = self.strides(to, rows);
         let defect = self.defective_stride(from);
-        let row_stride = if let StepInput::Rows(_) = self.kernel().steps[step.0].input {
+        let input = self.kernel().steps[step.0].input;
+        // What follows a packed tile up to the next vector belongs to it.
+        let given = match input {
+            StepInput::Rows(_) => "TILE_EDGE, TILE_EDGE * 2, row_bytes".to_string(),
+            StepInput::Packed(..) | StepInput::F16 => {
+                let bytes = input.tile_bytes().next_multiple_of(VECTOR_BYTES);
+                format!("1, {bytes}, {bytes}")
+            }
+        };
+        let row_stride = if let StepInput::Rows(_) = input {
             let cols_tile = self.tile(cols);
             self.code.line(format!("const uint32_t row_bytes = {}{defect};", row_bytes(&cols_tile)));
             self.code.line("const uint32_t from_tile_stride = TILE_EDGE * 2;");
@@ -60,14 +69,17 @@ impl Body<'_> {
         self.window_local("from", from, true);
         self.window_local("to", to, false);
         let (rows, cols) = (self.axis(rows), self.axis(cols));
+        self.code.line("pf_own_begin(dev);");
         self.strips(&rows);
         self.code.line(format!("const uint32_t tiles = tiles_of(at->{cols}_len);"));
         self.code.line("pf_begin_tiles(dev, to + strip * strip_stride, tile_stride, tiles);");
         self.code.open("for (uint32_t tile = 0; tile < tiles; ++tile)");
-        self.code.line(format!(
-            "{function}(dev, to + strip * strip_stride + tile * tile_stride, from + strip * from_strip_stride + tile * from_tile_stride{row_stride});"
-        ));
+        self.code.line("uint8_t *to_tile = to + strip * strip_stride + tile * tile_stride;");
+        self.code.line("const uint8_t *from_tile = from + strip * from_strip_stride + tile * from_tile_stride;");
+        self.code.line(format!("pf_own_tile(dev, to_tile, from_tile, {given});"));
+        self.code.line(format!("{function}(dev, to_tile, from_tile{row_stride});"));
         self.code.close();
         self.code.close();
+        self.code.line("pf_own_end(dev);");
     }
 }

@@ -107,11 +107,11 @@ impl<'a> Body<'a> {
             }
             StepKind::Apply { step, to, from } => self.apply(step, to, from),
             StepKind::Multiply { to, data, weights, swap } => self.multiply(to, data, weights, swap),
-            StepKind::UnpackRows { operand, block, window, accumulate, unscale, columns, .. } => {
-                self.unpack("pf_unpack_rows", operand, block, window, [accumulate, unscale], columns);
+            StepKind::UnpackRows { operand, block, window, unscale, columns, .. } => {
+                self.unpack("pf_unpack_rows", operand, block, window, unscale, columns);
             }
-            StepKind::UnpackCols { operand, block, window, accumulate, unscale, columns, .. } => {
-                self.unpack("pf_unpack_cols", operand, block, window, [accumulate, unscale], columns);
+            StepKind::UnpackCols { operand, block, window, unscale, columns, .. } => {
+                self.unpack("pf_unpack_cols", operand, block, window, unscale, columns);
             }
         }
     }

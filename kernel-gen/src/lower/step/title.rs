@@ -49,12 +49,11 @@ impl Body<'_> {
                     format!("multiply {} <- {} * {}", window(to), window(data), window(weights))
                 }
             }
-            StepKind::UnpackRows { operand: o, block, window: w, accumulate, unscale, columns, guard }
-            | StepKind::UnpackCols { operand: o, block, window: w, accumulate, unscale, columns, guard } => format!(
-                "{} {} {} {}{}{}{}{}",
+            StepKind::UnpackRows { operand: o, block, window: w, unscale, columns, guard }
+            | StepKind::UnpackCols { operand: o, block, window: w, unscale, columns, guard } => format!(
+                "{} {} += {}{}{}{}{}",
                 self.step.kind.keyword(),
                 operand(o, block),
-                if accumulate { "+=" } else { "=" },
                 window(w),
                 if unscale { " unscale(row)" } else { "" },
                 factor("column_scale", columns.scale),

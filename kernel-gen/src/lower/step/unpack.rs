@@ -13,7 +13,7 @@ impl Body<'_> {
         operand: OperandId,
         block: [AxisId; 2],
         window: WindowId,
-        [accumulate, unscale]: [bool; 2],
+        unscale: bool,
         columns: ColumnFactors,
     ) {
         let [rows, cols] = block.map(|a| self.axis(a));
@@ -27,7 +27,7 @@ impl Body<'_> {
         let [strip, tile] = self.strides(window, block[0]);
         self.code.line(format!("const uint32_t strip_stride = {strip};"));
         self.code.line(format!("const uint32_t tile_stride = {tile};"));
-        let adds = if accumulate && self.verified.defect() != Some(Defect::StoredPartial) {
+        let adds = if self.verified.defect() != Some(Defect::StoredPartial) {
             let contraction = self.axis(self.facts().contraction);
             self.code.line("/* The first block of the contraction stores, the others add. */");
             format!("at->{contraction} > 0")

@@ -96,7 +96,7 @@ kernel_gen::kernel! {
                     }
                 }
                 for no in tiles(n, nc) {
-                    unpack_rows y[mo, no] = yc unscale(row) guard(60000);
+                    unpack_rows y[mo, no] += yc unscale(row) guard(60000);
                 }
             }
         }

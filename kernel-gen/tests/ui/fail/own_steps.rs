@@ -6,6 +6,22 @@ kernel_gen::kernel! {
     step open_body: e5m2_tiles -> f16_tiles pairs(cols) { body "pf_vstore(dev, to, pf_vzero();"; reference |tile, p, q| 0.0 }
     step closing_body: f16_tiles -> f16_tiles { body "}"; reference |tile, p, q| 0.0 }
     step empty_body: f16_tiles -> f16_tiles { body ""; reference |tile, p, q| 0.0 }
+    step stateful: f16_tiles -> f16_tiles {
+        body r"
+            static uint32_t calls;
+            pf_vstore(dev, to, pf_vsplat_word(calls++));
+        ";
+        reference |tile, p, q| 0.0
+    }
+    step plain_c: f16_tiles -> f16_tiles {
+        body r"
+            /* Brackets in comments and constants are no brackets: { ( */
+            uint16_t *half = (uint16_t *)to;
+            half[3] = '}';
+            memcpy(to + 128, from, 128);
+        ";
+        reference |tile, p, q| 0.0
+    }
     step rows_out: f16_tiles -> row_major { body ""; reference |tile, p, q| 0.0 }
     step two_arguments: f16_tiles -> f16_tiles { body "pf_vstore(dev, to, pf_vzero());"; reference |p, q| 0.0 }
 

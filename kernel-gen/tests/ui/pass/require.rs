@@ -18,8 +18,9 @@ kernel_gen::kernel! {
 
         require nc.is_power_of_two() && kc.is_multiple_of(nc);
         require (mc + nc) * kc * 2 <= vtcm_bytes / 2 || k < 64;
+        require window_bytes(wq) + window_bytes(xa) <= vtcm_bytes - 65536;
         when v81 {
-            require mc.max(nc) >= 64.min(m.div_ceil(32) * 32) && !(kc % 96 != 0);
+            require mc.max(nc) >= 64.min(n.div_ceil(32) * 32) && !(kc % 96 != 0);
         }
         window wb: weight_tiles f16[nc, kc];
         window yc: output_tiles f16[mc, nc];
@@ -44,6 +45,8 @@ kernel_gen::kernel! {
 
 fn main() {
     let kernel = plain();
-    assert_eq!(kernel.requirements[0].text, "nc.is_power_of_two() && kc.is_multiple_of(nc)");
+    let texts = kernel.requirements.iter().map(|r| r.text.as_str()).collect::<Vec<_>>();
+    assert_eq!(texts[..2], ["nc.is_power_of_two()", "kc.is_multiple_of(nc)"]);
+    assert_eq!(texts[3], "window_bytes(wq) + window_bytes(xa) <= vtcm_bytes - 65536");
     kernel_gen::verify(&kernel).unwrap();
 }

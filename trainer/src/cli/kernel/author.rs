@@ -4,9 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
 
-use super::{KernelError, json};
+use super::{KernelError, json, names};
 
 /// Flags of `permafrost kernel new`.
 #[derive(Args, Debug)]
@@ -32,74 +31,12 @@ const FILES: [(&str, &str); 4] = [
     ("tests/cross_check.rs", include_str!("template/cross_check.rs")),
     ("examples/explain.rs", include_str!("template/explain.rs")),
 ];
-/// Words of Rust and C that no kernel can be called.
-const KEYWORDS: [&str; 59] = [
-    "as",
-    "async",
-    "auto",
-    "await",
-    "box",
-    "break",
-    "case",
-    "char",
-    "const",
-    "continue",
-    "crate",
-    "default",
-    "do",
-    "double",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "float",
-    "fn",
-    "for",
-    "gen",
-    "goto",
-    "if",
-    "impl",
-    "in",
-    "inline",
-    "int",
-    "kernel_gen",
-    "let",
-    "long",
-    "loop",
-    "main",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "pub",
-    "ref",
-    "register",
-    "return",
-    "self",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "super",
-    "switch",
-    "test",
-    "true",
-    "try",
-    "type",
-    "union",
-    "use",
-    "verify",
-    "while",
-    "yield",
-];
 
 impl NewArgs {
     /// Writes the crate.
     pub fn run(self) -> Result<(), KernelError> {
-        if !is_name(&self.name) {
-            return Err(KernelError::Name { name: self.name });
+        if let Some(problem) = names::problem(&self.name) {
+            return Err(KernelError::Name { name: self.name, problem });
         }
         if self.out.exists() {
             return Err(KernelError::Exists { path: self.out });
@@ -115,20 +52,19 @@ impl NewArgs {
             written.push(to);
         }
         if self.json {
-            json::print(&json!({ "files": written }));
+            json::print(&json::files(&written));
         } else {
-            let folder = self.out.display();
-            println!("{folder}: kernel `{}` in src/lib.rs, its cross-check in tests/cross_check.rs", self.name);
-            println!("cd {folder} && cargo test            # compiles the emitted C with gcc and checks it");
-            println!("cd {folder} && cargo run --example explain -- 512 2560 2560");
+            let folder = shell_word(&self.out.display().to_string());
+            outln!(
+                "{}: kernel `{}` in src/lib.rs, its cross-check in tests/cross_check.rs",
+                self.out.display(),
+                self.name
+            );
+            outln!("cd {folder} && cargo test            # compiles the emitted C with gcc and checks it");
+            outln!("cd {folder} && cargo run --example explain -- 512 2560 2560");
         }
         Ok(())
     }
-}
-
-fn is_name(name: &str) -> bool {
-    let first = name.chars().next().is_some_and(|c| c.is_ascii_lowercase());
-    first && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') && !KEYWORDS.contains(&name)
 }
 
 fn sources(given: Option<PathBuf>) -> Result<PathBuf, KernelError> {
@@ -145,4 +81,13 @@ fn write(path: &Path, text: &str) -> Result<(), KernelError> {
         fs::create_dir_all(folder).map_err(refused)?;
     }
     fs::write(path, text).map_err(refused)
+}
+
+/// `text` as one word of a POSIX shell.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%".contains(c);
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }

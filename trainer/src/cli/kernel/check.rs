@@ -2,14 +2,20 @@
 
 use clap::Args;
 use kernel_gen::ir::{Kernel, OperandLayout, TILE};
-use kernel_gen::{Arch, plan};
+use kernel_gen::{Arch, Verified, plan};
 use serde_json::json;
 
-use super::{KernelError, json, selection};
+use super::selection::{self, Generation};
+use super::{KernelError, json};
 
 /// Flags of `permafrost kernel check`.
 #[derive(Args, Debug)]
 pub(super) struct CheckArgs {
+    /// Kernels to check; all of the library if none is given.
+    kernels: Vec<String>,
+    /// NPU generation to plan for; each of them if not given.
+    #[arg(long, value_enum)]
+    arch: Option<Generation>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -19,18 +25,21 @@ pub(super) struct CheckArgs {
 const SHAPES: [[u32; 3]; 3] = [[32, 32, 32], [77, 1000, 333], [4096, 9728, 2560]];
 
 impl CheckArgs {
-    /// Verifies and plans every library kernel.
+    /// Verifies and plans the kernels.
     pub fn run(self) -> Result<(), KernelError> {
         let mut checked = Vec::new();
-        let kernels = selection::every();
-        for kernel in &kernels {
-            let verified = selection::verified(kernel)?;
-            for arch in [Arch::V79, Arch::V81] {
+        let kernels: Vec<Verified> = match self.kernels.as_slice() {
+            [] => selection::every().iter().map(selection::verified).collect::<Result<_, _>>()?,
+            names => names.iter().map(|name| selection::kernel(name)).collect::<Result<_, _>>()?,
+        };
+        let architectures = self.arch.map_or(Arch::ALL.to_vec(), |arch| vec![arch.into()]);
+        for verified in &kernels {
+            for &arch in &architectures {
                 for shape in SHAPES {
-                    let axes = extents(kernel, shape);
-                    let plan = plan::solve(&verified, arch, &axes, arch.vtcm_bytes())?;
+                    let axes = extents(verified.kernel(), shape);
+                    let plan = plan::solve(verified, arch, &axes, arch.vtcm_bytes())?;
                     if !self.json {
-                        println!("{plan}");
+                        outln!("{plan}");
                     }
                     checked.push(json::plan(&plan));
                 }
@@ -39,7 +48,7 @@ impl CheckArgs {
         if self.json {
             json::print(&json!({ "broken_rules": 0, "plans": checked }));
         } else {
-            println!("{} kernels break no rule; {} plans made", kernels.len(), checked.len());
+            outln!("{} kernels break no rule; {} plans made", kernels.len(), checked.len());
         }
         Ok(())
     }

@@ -19,10 +19,10 @@ pub(super) struct DiffArgs {
     #[command(flatten)]
     plan: PlanArgs,
     /// Tile sizes of the first in place of the planner's: NAME=VALUE,…
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     tiles: Vec<Tile>,
     /// Tile sizes of the second.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     other_tiles: Vec<Tile>,
     /// Print JSON.
     #[arg(long)]
@@ -56,20 +56,20 @@ impl DiffArgs {
             json::print(&json!({ "first": side(&a), "second": side(&b), "c": c }));
             return Ok(());
         }
-        println!("- {}\n+ {}\n", a.plan, b.plan);
+        outln!("- {}\n+ {}\n", a.plan, b.plan);
         counts(&a.cost.total, &b.cost.total);
         predictions(&a, &b);
         if c.is_empty() {
-            println!("\nThe emitted C is the same: tile sizes are fields of the plan.");
+            outln!("\nThe emitted C is the same: tile sizes are fields of the plan.");
         } else {
-            print!("\n{c}");
+            out!("\n{c}");
         }
         Ok(())
     }
 }
 
 fn counts(a: &Counts, b: &Counts) {
-    println!("{:<18} {:>16} {:>16} {:>9}", "counts (exact)", "first", "second", "change");
+    outln!("{:<18} {:>16} {:>16} {:>9}", "counts (exact)", "first", "second", "change");
     let rows = [
         ("HMX packets", a.packets, b.packets),
         ("HMX tiles", a.tiles, b.tiles),
@@ -82,19 +82,19 @@ fn counts(a: &Counts, b: &Counts) {
         ("row bytes written", a.row_bytes_written, b.row_bytes_written),
     ];
     for (name, a, b) in rows {
-        println!("{name:<18} {a:>16} {b:>16} {:>9}", change(a as f64, b as f64));
+        outln!("{name:<18} {a:>16} {b:>16} {:>9}", change(a as f64, b as f64));
     }
 }
 
 fn predictions(a: &Side, b: &Side) {
     let [a, b] = [a, b].map(|side| predict(&side.cost, &Machine::of(side.plan.arch)));
-    println!("{:<18} {:>16} {:>16}", "predicted bound", a.bound, b.bound);
+    outln!("{:<18} {:>16} {:>16}", "predicted bound", a.bound, b.bound);
     let ms = |seconds: f64| format!("{:.3} ms", seconds * 1e3);
     for (name, a, b) in [
         ("predicted in order", a.in_order_seconds, b.in_order_seconds),
         ("predicted overlap", a.overlapped_seconds, b.overlapped_seconds),
     ] {
-        println!("{name:<18} {:>16} {:>16} {:>9}", ms(a), ms(b), change(a, b));
+        outln!("{name:<18} {:>16} {:>16} {:>9}", ms(a), ms(b), change(a, b));
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kernel_gen::{Arch, device_files, emit_c, emit_library, library};
-use serde_json::json;
 
 use super::selection::{self, Generation};
 use super::{KernelError, json};
@@ -36,6 +35,8 @@ impl EmitArgs {
                 ("permafrost_kernels.c".to_owned(), emit_library(&kernels))
             }
         };
+        // First the folder that was given, so that an error names it.
+        fs::create_dir_all(&self.out).map_err(|source| KernelError::Io { path: self.out.clone(), source })?;
         let device = self.out.join("device");
         fs::create_dir_all(&device).map_err(|source| KernelError::Io { path: device.clone(), source })?;
         let mut written = vec![write(&self.out.join(&file), &text)?];
@@ -47,9 +48,9 @@ impl EmitArgs {
         }
         written.push(write(&self.out.join("BUILD.md"), &build_commands(self.arch.into(), &file))?);
         if self.json {
-            json::print(&json!({ "files": written }));
+            json::print(&json::files(&written));
         } else {
-            println!("{} files in {}; BUILD.md says how to compile {file}", written.len(), self.out.display());
+            outln!("{} files in {}; BUILD.md says how to compile {file}", written.len(), self.out.display());
         }
         Ok(())
     }

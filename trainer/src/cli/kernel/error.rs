@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use hexagon_runtime::RuntimeError;
-use hexagon_runtime::device::DeviceFault;
+use hexagon_runtime::device::{CompileError, DeviceFault};
 use kernel_gen::PlanError;
 use kernel_gen::ddr::UnknownLayout;
 use kernel_gen::ir::ReferenceError;
@@ -20,13 +20,18 @@ pub(in crate::cli) enum KernelError {
         /// The names there are.
         known: String,
     },
-    /// A kernel whose C is not in this program.
+    /// Operands larger than memory.
     #[error(
-        "`{name}` is not among the kernels this program is built with: `emit` and `explain` know it; to run it, call verify::assert_kernel on it in a test"
+        "`{kernel}` of this shape needs {needed} bytes for its operands and its reference, {available} bytes are available: \
+         give a smaller --shape, or free memory. `explain` plans it without operands"
     )]
-    NotBuilt {
-        /// Its name.
-        name: String,
+    Memory {
+        /// Kernel.
+        kernel: String,
+        /// Bytes the run would take.
+        needed: u128,
+        /// Bytes there are.
+        available: u64,
     },
     /// A kernel that breaks rules.
     #[error("kernel `{kernel}` breaks rules:\n{diagnostics}")]
@@ -46,13 +51,19 @@ pub(in crate::cli) enum KernelError {
         /// `name=value` of the plan.
         known: String,
     },
+    /// A tile size given more than once.
+    #[error("tile size `{tunable}` is given twice: give each once, as in --tiles mc=32,nc=64")]
+    Repeated {
+        /// Its name.
+        tunable: String,
+    },
     /// A name a kernel cannot have.
-    #[error(
-        "`{name}` cannot name a kernel: take lower-case letters, digits and _, a letter first, no Rust or C keyword"
-    )]
+    #[error("`{name}` cannot name a kernel: {problem}")]
     Name {
         /// Name given.
         name: String,
+        /// Why, and what to take.
+        problem: String,
     },
     /// The folder of a new crate is not empty.
     #[error("{} is there already: name a new folder, or remove it", path.display())]
@@ -90,6 +101,8 @@ pub(in crate::cli) enum KernelError {
         /// What the system said.
         source: io::Error,
     },
+    #[error(transparent)]
+    Compile(#[from] CompileError),
     #[error(transparent)]
     Layout(#[from] UnknownLayout),
     #[error(transparent)]

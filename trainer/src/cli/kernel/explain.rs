@@ -16,7 +16,7 @@ pub(super) struct ExplainArgs {
     #[command(flatten)]
     plan: PlanArgs,
     /// Tile sizes in place of the planner's: NAME=VALUE,…
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     tiles: Vec<Tile>,
     /// Also draw the VTCM map into this file.
     #[arg(long)]
@@ -39,7 +39,7 @@ impl ExplainArgs {
         if self.json {
             json::print(&json::explanation(&explanation));
         } else {
-            print!("{explanation}");
+            out!("{explanation}");
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Plans, counts and predictions as JSON.
 
+use std::path::PathBuf;
+
 use kernel_gen::Plan;
 use kernel_gen::cost::{Cost, Counts, Prediction};
 use kernel_gen::explain::Explanation;
@@ -7,7 +9,12 @@ use serde_json::{Value, json};
 
 /// Prints a value.
 pub(super) fn print(value: &Value) {
-    println!("{value:#}");
+    outln!("{value:#}");
+}
+
+/// Files written. A path that is no UTF-8 is shown as far as it is.
+pub(super) fn files(written: &[PathBuf]) -> Value {
+    json!({ "files": written.iter().map(|path| path.display().to_string()).collect::<Vec<_>>() })
 }
 
 pub(super) fn plan(plan: &Plan) -> Value {

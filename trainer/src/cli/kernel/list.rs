@@ -23,14 +23,14 @@ impl ListArgs {
             return Ok(());
         }
         for kernel in &kernels {
-            println!("{:<26} {}", kernel.name, kernel.doc.first().map_or("", |line| line.trim()));
-            println!("  axes     {}", join(kernel.axes.iter().map(|a| format!("{} ({:?})", a.name, a.role))));
+            outln!("{:<26} {}", kernel.name, kernel.doc.first().map_or("", |line| line.trim()));
+            outln!("  axes     {}", join(kernel.axes.iter().map(|a| format!("{} ({:?})", a.name, a.role))));
             parts(kernel);
             for variant in &kernel.variants {
-                println!("  on {}", variant.arch);
+                outln!("  on {}", variant.arch);
                 parts(&variant.kernel);
             }
-            println!("  source   {}", kernel.source);
+            outln!("  source   {}", kernel.source);
         }
         Ok(())
     }
@@ -38,11 +38,11 @@ impl ListArgs {
 
 /// What may differ by architecture.
 fn parts(kernel: &Kernel) {
-    println!("  operands {}", join((0..kernel.operands.len()).map(|index| operand(kernel, index))));
-    println!("  tunables {}", join(kernel.tunables.iter().map(tunable)));
-    println!("  windows  {}", join((0..kernel.windows.len()).map(|index| window(kernel, index))));
+    outln!("  operands {}", join((0..kernel.operands.len()).map(|index| operand(kernel, index))));
+    outln!("  tunables {}", join(kernel.tunables.iter().map(tunable)));
+    outln!("  windows  {}", join((0..kernel.windows.len()).map(|index| window(kernel, index))));
     for requirement in &kernel.requirements {
-        println!("  requires {}", requirement.text);
+        outln!("  requires {}", requirement.text);
     }
 }
 

@@ -6,8 +6,11 @@ mod diff;
 mod emit;
 mod error;
 mod explain;
+mod footprint;
 mod json;
 mod list;
+mod model;
+mod names;
 mod operand_data;
 mod run;
 mod selection;
@@ -28,7 +31,7 @@ pub(super) struct KernelArgs {
 enum KernelCommand {
     /// List the library kernels: axes, operands, tile sizes, windows.
     List(list::ListArgs),
-    /// Verify every library kernel and plan it for both architectures.
+    /// Verify library kernels and plan them: all, for both architectures, unless told otherwise.
     Check(check::CheckArgs),
     /// Write the C project of one kernel or all of them.
     Emit(emit::EmitArgs),

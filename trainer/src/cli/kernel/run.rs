@@ -4,17 +4,19 @@ use std::time::Instant;
 
 use clap::Args;
 use hexagon_runtime::Overflow;
-use hexagon_runtime::device::{Call, DdrOperand, ModelPool, Variant};
+use hexagon_runtime::device::{Call, DdrOperand, ModelPool};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
 use kernel_gen::ir::OperandRole;
 use kernel_gen::tolerance::{Tolerance, as_multiplied};
-use kernel_gen::{Plan, Verified, cost, library};
+use kernel_gen::{Plan, Verified, cost};
 use rayon::prelude::*;
 use serde_json::json;
 
+use super::model::Model;
 use super::operand_data::{Random, row_exponent, values};
 use super::selection::{self, PlanArgs, Tile};
-use super::{KernelError, json};
+use super::{KernelError, footprint, json};
+use crate::cli::limits::seed;
 
 /// Flags of `permafrost kernel run`.
 #[derive(Args, Debug)]
@@ -24,10 +26,10 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     plan: PlanArgs,
     /// Tile sizes in place of the planner's: NAME=VALUE,…
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     tiles: Vec<Tile>,
     /// Seed of the operands.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_hyphen_values = true, value_parser = seed)]
     seed: u64,
     /// Use the model that traps on broken rules, which is slower.
     #[arg(long)]
@@ -66,12 +68,11 @@ impl RunArgs {
     /// Runs the kernel and prints how far it is from its reference.
     pub fn run(self) -> Result<(), KernelError> {
         let kernel = selection::kernel(&self.kernel)?;
-        if !library::all().iter().any(|built| built.name == self.kernel) {
-            return Err(KernelError::NotBuilt { name: self.kernel });
-        }
         let plan = self.plan.plan(&kernel, &self.tiles)?;
-        let kernel = kernel.on(plan.arch);
         let extents: Vec<usize> = plan.axes.iter().map(|a| a.extent as usize).collect();
+        footprint::check(kernel.on(plan.arch).kernel(), &extents)?;
+        let model = Model::of(&kernel, self.checked)?;
+        let kernel = kernel.on(plan.arch);
         let contraction = cost::contraction_axis(kernel);
         let images = images(kernel, &extents, extents[contraction.0], self.seed)?;
         let operands = images.iter().map(|i| DdrOperand::new(&i.bytes, i.rows, i.cols, i.row_stride)).collect();
@@ -79,7 +80,7 @@ impl RunArgs {
         let exponents = exponents(kernel, &extents, &images);
         call.exponents_mut().copy_from_slice(&exponents);
         let vtcm = plan.arch.vtcm_bytes();
-        let mut pool = ModelPool::open(Variant::select(self.checked), 1, vtcm, Overflow::default())?;
+        let mut pool = ModelPool::open(model.variant, 1, vtcm, Overflow::default())?;
         let start = Instant::now();
         pool.call(&mut call, 0..extents[0] as u32)?;
         let seconds = start.elapsed().as_secs_f64();
@@ -101,9 +102,9 @@ impl RunArgs {
                     .map(|((_, name), count)| json!({ "tolerance": name, "outputs": count })).collect::<Vec<_>>(),
             }));
         } else {
-            println!("{plan}");
+            outln!("{plan}");
             let model = if self.checked { "checked" } else { "fast" };
-            println!("{model} model, one thread: {:.1} ms on this CPU; says nothing about a phone", seconds * 1e3);
+            outln!("{model} model, one thread: {:.1} ms on this CPU; says nothing about a phone", seconds * 1e3);
             errors.print(extents[0], flagged);
         }
         if outside > 0 {
@@ -116,19 +117,21 @@ impl RunArgs {
 impl Errors {
     fn print(&self, rows: usize, flagged: usize) {
         if flagged > 0 {
-            println!("{flagged} of {rows} rows are flagged for retry with a smaller scale and not compared");
+            outln!("{flagged} of {rows} rows are flagged for retry with a smaller scale and not compared");
         }
-        println!(
+        outln!(
             "{} outputs compared; largest error {:.3e}, largest reference {:.3e}",
-            self.compared, self.largest, self.largest_reference
+            self.compared,
+            self.largest,
+            self.largest_reference
         );
-        println!("error in parts of the tolerance");
+        outln!("error in parts of the tolerance");
         let most = self.bins.iter().copied().max().unwrap_or(1).max(1);
         for ((_, name), count) in BINS.iter().zip(self.bins) {
-            println!("  {name:<9} {count:>10} {}", "#".repeat((count * 50).div_ceil(most)));
+            outln!("  {name:<9} {count:>10} {}", "#".repeat((count * 50).div_ceil(most)));
         }
         if let Some((row, column, got, expected)) = self.worst {
-            println!("worst: row {row}, column {column}: got {got:e}, the reference says {expected:e}");
+            outln!("worst: row {row}, column {column}: got {got:e}, the reference says {expected:e}");
         }
     }
 

@@ -1,7 +1,8 @@
 //! Which kernel, shape, architecture and tile sizes a command is about.
 
 use clap::{Args, ValueEnum};
-use kernel_gen::{Arch, Plan, Verified, library, plan};
+use kernel_gen::plan::{self, MAX_EXTENT};
+use kernel_gen::{Arch, Plan, Verified, library};
 
 use super::KernelError;
 
@@ -24,6 +25,29 @@ impl From<Generation> for Arch {
     }
 }
 
+/// Why a text is no size.
+enum Unfit {
+    NoSize,
+    TooLarge,
+}
+
+/// A whole number as one writes it: no sign, no leading zero.
+fn size(text: &str) -> Result<u32, Unfit> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits || (text.len() > 1 && text.starts_with('0')) {
+        return Err(Unfit::NoSize);
+    }
+    text.parse().map_err(|_| Unfit::TooLarge)
+}
+
+fn is_tunable(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn vtcm(text: &str) -> Result<u32, String> {
+    size(text).map_err(|_| format!("give a whole number of bytes up to {}, as in 4194304", u32::MAX))
+}
+
 /// Extents in declaration order.
 #[derive(Clone, Debug)]
 pub(super) struct Shape(pub Vec<u32>);
@@ -32,8 +56,13 @@ impl std::str::FromStr for Shape {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Shape, String> {
-        let extents: Result<Vec<u32>, _> = text.split(['x', '×']).map(|part| part.trim().parse()).collect();
-        extents.map(Shape).map_err(|_| format!("`{text}` is no shape: write one extent per axis, as in 512x2560x9728"))
+        let extents: Result<Vec<u32>, _> = text.split(['x', '×']).map(|part| size(part.trim())).collect();
+        extents.map(Shape).map_err(|fault| match fault {
+            Unfit::TooLarge => format!("`{text}` is too large: an extent is at most {MAX_EXTENT}"),
+            Unfit::NoSize => format!(
+                "`{text}` is no shape: write one extent per axis, digits only and no leading zeros, as in 512x2560x9728"
+            ),
+        })
     }
 }
 
@@ -48,10 +77,11 @@ impl std::str::FromStr for Tile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Tile, String> {
-        let entry = text.split_once('=').and_then(|(name, value)| Some((name.trim(), value.trim().parse().ok()?)));
-        match entry {
-            Some((name, value)) => Ok(Tile { name: name.to_owned(), value }),
-            None => Err(format!("`{text}` is no tile size: write NAME=VALUE, as in mc=512")),
+        let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
+        match size(value) {
+            Ok(value) if is_tunable(name) => Ok(Tile { name: name.to_owned(), value }),
+            Err(Unfit::TooLarge) => Err(format!("`{text}` is too large: a tile is at most as long as its axis")),
+            _ => Err(format!("`{text}` is no tile size: write NAME=VALUE, the value in digits only, as in mc=512")),
         }
     }
 }
@@ -60,13 +90,13 @@ impl std::str::FromStr for Tile {
 #[derive(Args, Debug)]
 pub(super) struct PlanArgs {
     /// Extents of the kernel's axes in declaration order, tokens first: MxNxK.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub shape: Shape,
     /// NPU generation to plan for.
     #[arg(long, value_enum, default_value_t)]
     pub arch: Generation,
     /// VTCM to plan in, in bytes; all the phone parts have if not given.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = vtcm)]
     pub vtcm: Option<u32>,
 }
 
@@ -80,7 +110,10 @@ impl PlanArgs {
             return Ok(plan);
         }
         let mut values: Vec<u32> = plan.tunables.iter().map(|t| t.value).collect();
-        for tile in tiles {
+        for (position, tile) in tiles.iter().enumerate() {
+            if tiles[..position].iter().any(|earlier| earlier.name == tile.name) {
+                return Err(KernelError::Repeated { tunable: tile.name.clone() });
+            }
             let Some(index) = plan.tunables.iter().position(|t| t.name == tile.name) else {
                 let known: Vec<String> = plan.tunables.iter().map(|t| format!("{}={}", t.name, t.value)).collect();
                 return Err(KernelError::Tunable {

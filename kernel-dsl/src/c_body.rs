@@ -1,0 +1,295 @@
+//! What the C of an author's step may not hold. `kernel_gen` compiles this file as well, to check kernels built by hand.
+
+/// One mistake in a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// What stands there, in words that follow "in the body of step `NAME`".
+    pub what: String,
+    /// What to do.
+    pub help: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Word,
+    Mark,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Token<'c> {
+    kind: Kind,
+    text: &'c str,
+    line: usize,
+}
+
+const BALANCE: &str = "balance the brackets";
+const MEMORY: &str = "memory is read with `pf_vload…` and written with `pf_vstore`, which the models check; plain C passes by \
+                      them. An array of the body's own may be indexed: declare it there, `uint32_t words[32];`";
+const STATE: &str = "workers run the body at the same time, and tiles come in no fixed order: compute what is needed anew, or \
+                     take a table that is `static const`";
+
+/// Words with a meaning a body has no use for, and why.
+fn refused(word: &str) -> Option<&'static str> {
+    const ENDINGS: [&str; 9] =
+        ["exit", "_exit", "_Exit", "quick_exit", "abort", "longjmp", "setjmp", "signal", "raise"];
+    const ALLOCATION: [&str; 5] = ["malloc", "calloc", "realloc", "free", "alloca"];
+    const COPIES: [&str; 8] = ["memcpy", "memmove", "memset", "mempcpy", "strcpy", "strncpy", "bcopy", "bzero"];
+    const SCHEDULE: [&str; 16] = [
+        "pf_hmx",
+        "pf_dma",
+        "pf_vtcm",
+        "pf_window",
+        "pf_parallel",
+        "pf_scatter",
+        "pf_vscatter",
+        "pf_begin",
+        "pf_own",
+        "pf_check",
+        "pf_trap",
+        "pf_set_step",
+        "pf_region",
+        "pf_vload_ddr",
+        "pf_vstore_ddr",
+        "pf_vload_output",
+    ];
+    match word {
+        "asm" | "__asm" | "__asm__" => Some("no model runs assembler: use the vector operations of the device layer"),
+        "extern" | "_Thread_local" => Some(STATE),
+        _ if ENDINGS.contains(&word) => Some("a step ends where its body ends"),
+        _ if ALLOCATION.contains(&word) => Some("vectors and arrays of the body's own need no allocation"),
+        _ if COPIES.contains(&word) || word.starts_with("__builtin_") => Some(MEMORY),
+        _ if SCHEDULE.iter().any(|prefix| word.starts_with(prefix)) => {
+            Some("that belongs to the schedule: a step turns one tile in VTCM into one tile in VTCM")
+        }
+        _ => None,
+    }
+}
+
+/// Whether a word can begin a type.
+fn names_type(word: &str) -> bool {
+    const TYPES: [&str; 15] = [
+        "void",
+        "char",
+        "short",
+        "int",
+        "long",
+        "float",
+        "double",
+        "signed",
+        "unsigned",
+        "const",
+        "volatile",
+        "struct",
+        "pf_vec",
+        "pf_vec_pair",
+        "pf_qf32",
+    ];
+    TYPES.contains(&word) || word == "pf_qf32_pair" || word.ends_with("_t")
+}
+
+/// Everything that is wrong with a body, in the order it stands there; after a bracket or a comment that does not match, nothing
+/// more.
+pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
+    let mut found = Vec::new();
+    let mut mistake = |what: String, help| {
+        let mistake = Mistake { what, help };
+        if !found.contains(&mistake) {
+            found.push(mistake);
+        }
+    };
+    let tokens = match tokens(body) {
+        Ok(tokens) => tokens,
+        Err(what) => {
+            mistake(what.to_string(), "close it");
+            return found;
+        }
+    };
+    if let Some(what) = unbalanced(&tokens) {
+        mistake(what, BALANCE);
+        return found;
+    }
+    let text = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.text);
+    let mut arrays: Vec<&str> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let (before, line) = (at.checked_sub(1), token.line);
+        match (token.kind, token.text) {
+            (Kind::Word, "static") if constant_table(&tokens, at) => {}
+            (Kind::Word, "static") => mistake(format!("its line {line} keeps state in a `static`"), STATE),
+            (Kind::Word, word) => {
+                if let Some(help) = refused(word) {
+                    mistake(format!("its line {line} uses `{word}`"), help);
+                }
+            }
+            (Kind::Mark, "#") => mistake(
+                format!("its line {line} is for the preprocessor"),
+                "the models must run what the phone runs: write it out",
+            ),
+            (Kind::Mark, "->") => mistake(format!("its line {line} takes apart what a pointer points to"), MEMORY),
+            (Kind::Mark, "*") if dereferences(&tokens, at) => {
+                mistake(format!("its line {line} takes what a pointer points to"), MEMORY);
+            }
+            (Kind::Mark, "[") => {
+                let base = text(before);
+                let two_before = at.checked_sub(2);
+                let declared = before.is_some_and(|b| tokens[b].kind == Kind::Word)
+                    && two_before.is_some_and(|b| tokens[b].kind == Kind::Word && names_type(tokens[b].text));
+                if declared {
+                    arrays.push(base);
+                } else if !arrays.contains(&base) && !["]", "{", ","].contains(&base) || text(two_before) == "." {
+                    mistake(format!("its line {line} takes an element of `{base}`"), MEMORY);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether the `static` at `at` begins a table that nothing can change.
+fn constant_table(tokens: &[Token<'_>], at: usize) -> bool {
+    let declared = tokens[at..].iter().take_while(|token| !["=", ";", "{"].contains(&token.text));
+    let before = at.checked_sub(1).is_some_and(|before| tokens[before].text == "const");
+    let (mut constant, mut pointer) = (before, false);
+    for token in declared {
+        constant |= token.text == "const";
+        pointer |= token.text == "*";
+    }
+    constant && !pointer
+}
+
+/// Whether the `*` at `at` is neither a product nor part of a type.
+fn dereferences(tokens: &[Token<'_>], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return true };
+    match (tokens[before].kind, tokens[before].text) {
+        (Kind::Word, word) => ["return", "case", "else", "do"].contains(&word),
+        (Kind::Mark, ")") => {
+            // A cast, or a factor in parentheses.
+            let inside = tokens[..before].iter().rev().take_while(|token| token.text != "(");
+            let mut inside = inside.peekable();
+            inside.peek().is_some() && inside.all(|t| t.text == "*" || t.kind == Kind::Word && names_type(t.text))
+        }
+        (Kind::Mark, "]") => false,
+        // `for (uint32_t i = 0; …; i++) * p`: nobody writes that; a product of i++ is rather it.
+        (Kind::Mark, "++" | "--") => false,
+        (Kind::Mark, _) => true,
+        (Kind::Other, _) => false,
+    }
+}
+
+/// What is wrong with the brackets.
+fn unbalanced(tokens: &[Token<'_>]) -> Option<String> {
+    let mut open = Vec::new();
+    for token in tokens.iter().filter(|token| token.kind == Kind::Mark) {
+        match token.text {
+            "(" => open.push(")"),
+            "[" => open.push("]"),
+            "{" => open.push("}"),
+            ")" | "]" | "}" if open.pop() != Some(token.text) => {
+                return Some(format!("a `{}` closes nothing", token.text));
+            }
+            _ => {}
+        }
+    }
+    open.last().map(|missing| format!("a `{missing}` is missing"))
+}
+
+/// The body without its comments.
+fn tokens(body: &str) -> Result<Vec<Token<'_>>, &'static str> {
+    let mut tokens = Vec::new();
+    let (mut rest, mut line) = (body, 1);
+    while let Some(first) = rest.chars().next() {
+        let (length, kind) = if let Some(comment) = rest.strip_prefix("/*") {
+            (comment.find("*/").ok_or("a comment stays open")? + 4, None)
+        } else if rest.starts_with("//") {
+            (rest.find('\n').unwrap_or(rest.len()), None)
+        } else if first == '"' || first == '\'' {
+            (quoted(rest, first).ok_or("a string or a character constant stays open")?, Some(Kind::Other))
+        } else if first.is_alphabetic() || first == '_' {
+            (rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len()), Some(Kind::Word))
+        } else if first.is_ascii_digit() {
+            (rest.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(rest.len()), Some(Kind::Other))
+        } else if first.is_whitespace() {
+            (first.len_utf8(), None)
+        } else if ["->", "++", "--"].iter().any(|mark| rest.starts_with(mark)) {
+            (2, Some(Kind::Mark))
+        } else {
+            (first.len_utf8(), Some(Kind::Mark))
+        };
+        let (text, after) = rest.split_at(length);
+        if let Some(kind) = kind {
+            tokens.push(Token { kind, text, line });
+        }
+        line += text.matches('\n').count();
+        rest = after;
+    }
+    Ok(tokens)
+}
+
+/// Bytes of a string or character constant with its quotes.
+fn quoted(text: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' if !escaped => return None,
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if c == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mistakes;
+
+    fn what(body: &str) -> Vec<String> {
+        mistakes(body).into_iter().map(|mistake| mistake.what).collect()
+    }
+
+    #[test]
+    fn sound_bodies_pass() {
+        for body in [
+            "for (uint32_t i = 0; i < 8; i++)\n    pf_vstore(dev, to + 2u * i * PF_VECTOR_BYTES, pf_vzero());",
+            "const uint8_t *row = from + (i + 1u) * row_stride; pf_vec v = pf_vload(dev, row);",
+            "uint32_t words[4] = {1, 2}; words[i * 2] = (n) * 3u;",
+            "static const uint8_t table[2][2] = {{1, 2}, {3, 4}}; uint32_t x = table[1][0];",
+            "/* } static to[0] */ // memcpy(\n pf_vec v = pf_vsplat_half('}' + '\\'' + sizeof \"{\\\"\");",
+            "pf_vec_pair rows = pf_vhf_from_b(v); pf_vec low = pf_vmul_hf(rows.lo, scale);",
+        ] {
+            assert_eq!(what(body), [""; 0], "{body}");
+        }
+    }
+
+    #[test]
+    fn what_the_models_do_not_see_is_refused() {
+        for (body, says) in [
+            ("static uint32_t calls; calls++;", "its line 1 keeps state in a `static`"),
+            ("static const uint8_t *last; last = from;", "its line 1 keeps state in a `static`"),
+            ("\n to[0] = 1;", "its line 2 takes an element of `to`"),
+            ("uint8_t *p = to; p[3] = 1;", "its line 1 takes an element of `p`"),
+            ("(to + 4)[0] = 1;", "its line 1 takes an element of `)`"),
+            ("*(uint16_t *)(to + 2) = 1;", "its line 1 takes what a pointer points to"),
+            ("uint32_t a = (uint32_t)*from;", "its line 1 takes what a pointer points to"),
+            ("x = 3 + *from;", "its line 1 takes what a pointer points to"),
+            ("return *from;", "its line 1 takes what a pointer points to"),
+            ("dev->vtcm_bytes = 0;", "its line 1 takes apart what a pointer points to"),
+            ("v.bytes[3] = 1;", "its line 1 takes an element of `bytes`"),
+            ("uint32_t bytes[2]; v.bytes[3] = 1;", "its line 1 takes an element of `bytes`"),
+            ("memset(to, 0, 2048);", "its line 1 uses `memset`"),
+            ("__builtin_memcpy(to, from, 4);", "its line 1 uses `__builtin_memcpy`"),
+            ("asm volatile (\"nop\");", "its line 1 uses `asm`"),
+            ("exit(0);", "its line 1 uses `exit`"),
+            ("pf_dma_wait(dev, 0);", "its line 1 uses `pf_dma_wait`"),
+            ("#define X 1", "its line 1 is for the preprocessor"),
+            ("if (x) {", "a `}` is missing"),
+            ("} void f(void) {", "a `}` closes nothing"),
+            ("/* if (x) {", "a comment stays open"),
+            ("char c = '{;", "a string or a character constant stays open"),
+        ] {
+            assert_eq!(what(body), [says], "{body}");
+        }
+    }
+}

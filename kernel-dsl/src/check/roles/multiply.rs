@@ -1,0 +1,108 @@
+//! The multiply: who is data, who is weight, and what is summed over.
+
+use proc_macro2::{Ident, Span};
+
+use super::Checker;
+use crate::tree::{OperandRole, StepKind, Window, WindowLayout};
+
+impl Checker<'_, '_> {
+    pub(super) fn multiply(&mut self, to: &Ident, data: &Ident, weights: &Ident, swap: bool) {
+        if self.origin(data) == Some(OperandRole::Weight) && self.origin(weights) == Some(OperandRole::Activation) {
+            let order = if swap { format!("swap({weights}, {data})") } else { format!("{weights} * {data}") };
+            self.report.error(
+                data.span(),
+                format!(
+                    "`{data}` is made from the weight, `{weights}` from token rows: data comes first, write `{order}`"
+                ),
+            );
+            return;
+        }
+        let roles = [WindowLayout::ActivationTiles, WindowLayout::WeightTiles];
+        let [data_role, weights_role] = if swap { [&roles[1], &roles[0]] } else { [&roles[0], &roles[1]] };
+        let mut right = true;
+        let layout = |name: &Ident| self.view.window(name).map(|window| &window.layout);
+        let exchanged = layout(data) == Some(weights_role) && layout(weights) == Some(data_role);
+        for (name, wanted) in [(data, data_role), (weights, weights_role)] {
+            let Some(window) = self.view.window(name) else {
+                continue;
+            };
+            if window.layout != *wanted {
+                right = false;
+                self.report.error(name.span(), role_message(window, wanted, exchanged.then_some(swap)));
+            }
+        }
+        for (name, wanted, what) in
+            [(data, OperandRole::Activation, "token rows"), (weights, OperandRole::Weight, "a weight")]
+        {
+            if right && self.origin(name).is_some_and(|role| role != wanted) {
+                self.report.error(
+                    name.span(),
+                    format!("`{name}` does not hold {what}: write the data first, then the weights"),
+                );
+            }
+        }
+        let Some(out) = self.window(to, &[WindowLayout::OutputTiles], "fill") else {
+            return;
+        };
+        if right {
+            self.product(out, data, weights, swap, to.span());
+        }
+    }
+
+    fn product(&mut self, out: &Window, data: &Ident, weights: &Ident, swap: bool, span: Span) {
+        let (rows, cols) = if swap { (weights, data) } else { (data, weights) };
+        let axes = |name: &Ident| self.view.window(name).and_then(|w| self.view.axes(w));
+        let (Some([row, run]), Some([col, other_run]), Some(own)) = (axes(rows), axes(cols), self.view.axes(out))
+        else {
+            return;
+        };
+        let contracted = self.view.kernel.contracted.as_ref();
+        if let Some(contracted) = contracted.filter(|c| *c != run && run == other_run) {
+            self.report.error(
+                weights.span(),
+                format!(
+                    "this multiply sums over axis `{run}`, which is not the one declared `contracted`, `{contracted}`: \
+                     exchange the roles in `axes`, or the extents of the windows"
+                ),
+            );
+        } else if run != other_run {
+            self.report.error(
+                weights.span(),
+                format!("`{rows}` is summed over axis `{run}`, `{cols}` over `{other_run}`: the second extent of both is the contraction"),
+            );
+        } else if own != [row, col] {
+            self.report.error(
+                span,
+                format!("this product has axes [{row}, {col}], window `{}` holds [{}, {}]", out.name, own[0], own[1]),
+            );
+        }
+    }
+
+    /// Role of the operand a window is made from.
+    fn origin(&self, window: &Ident) -> Option<OperandRole> {
+        match &self.view.first_writer(window)?.step.kind {
+            StepKind::Load { from, .. } | StepKind::Pack { from, .. } => {
+                self.view.operand(&from.operand).map(|o| o.role)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `exchanged`: the other operand is in the wrong role as well, in a multiply with or without `swap`.
+fn role_message(window: &Window, wanted: &WindowLayout, exchanged: Option<bool>) -> String {
+    let way_out = match (&window.layout, exchanged) {
+        (_, Some(true)) => "write `DATA * WEIGHTS` without `swap`".into(),
+        (_, Some(false)) => "write `swap(DATA, WEIGHTS)`".into(),
+        (WindowLayout::ActivationTiles | WindowLayout::WeightTiles, None) => {
+            format!("declare it `{}`", wanted.keyword())
+        }
+        _ => "convert it to HMX tiles first".into(),
+    };
+    format!(
+        "this operand of the multiply must be `{}`, window `{}` is `{}`: {way_out}",
+        wanted.keyword(),
+        window.name,
+        window.layout.keyword()
+    )
+}
