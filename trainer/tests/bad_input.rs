@@ -77,6 +77,9 @@ fn the_sound_model_trains() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(bench.path("run/adapter/adapter_model.safetensors").is_file());
     assert_eq!(fs::read_to_string(bench.path("run/metrics.jsonl")).unwrap().lines().count(), 2);
+    let table = String::from_utf8_lossy(&output.stdout);
+    let peak = table.lines().find(|line| line.starts_with("peak memory ")).unwrap();
+    assert!(peak.contains("predicted ") && peak.contains("MB, measured "), "{peak}");
 }
 
 #[test]

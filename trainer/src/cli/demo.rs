@@ -14,8 +14,9 @@ use super::progress::Progress;
 use super::session::Session;
 use crate::adapter::{Adapter, AdapterOptions};
 use crate::data::load_jsonl;
-use crate::demo::{self, Measured, PeakMemory, Summary, TagTask};
+use crate::demo::{self, Measured, Summary, TagTask};
 use crate::eval::Agreement;
+use crate::memory::PeakMemory;
 use crate::optimizer::{AdamWOptions, Schedule};
 use crate::train::{self, DEFAULT_MICRO_TOKENS, Run, TrainOptions};
 

@@ -225,6 +225,9 @@ pub(super) fn print(report: &TrainReport, stop: &Stop, counters: &Counters) {
     let (layers, again) = (report.activations.stored.len(), report.activations.recomputed().len());
     let megabytes = report.activations.peak as f64 / 1e6;
     outln!("activations   up to {megabytes:.1} MB, {again} of {layers} layers computed again");
+    let peak = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let measured = report.measured_peak.map_or("not told by this system".to_owned(), peak);
+    outln!("peak memory   predicted {}, measured {measured}", peak(report.predicted_peak()));
     print_counters(counters);
     outln!("adapter       {}", report.adapter.display());
 }

@@ -3,12 +3,10 @@
 mod app_tags;
 mod cache;
 mod fetch;
-mod peak_memory;
 mod summary;
 mod task;
 
 pub use app_tags::{TagDataError, TaggedApp, parse, question, tags, test, train};
 pub use fetch::{FetchError, cached_smollm2, smollm2};
-pub use peak_memory::PeakMemory;
 pub use summary::{Measured, Summary};
 pub use task::{TagTask, pick, write_training_rows};

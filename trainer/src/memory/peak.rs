@@ -1,5 +1,5 @@
-//! What a step needs beside weights and activations. Upper figures of the buffers in use at once; allocator overhead and
-//! the pages of mapped files are not in them.
+//! What a step needs at its peak. Upper figures of the buffers in use at once; allocator overhead and the program itself
+//! are not in them. Files are read by position, so no page of a file is resident.
 
 use serde::Serialize;
 
@@ -17,6 +17,42 @@ pub struct PeakPart {
     pub name: &'static str,
     /// Its size.
     pub bytes: u64,
+}
+
+/// What a run holds from its first step to its last, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Frozen projections.
+    pub projections: u64,
+    /// Embedding, and the head if it is another matrix.
+    pub tables: u64,
+    /// Parameters of the adapters; their gradients take as much, the optimizer's moments twice as much.
+    pub adapters: u64,
+}
+
+/// Everything alive at the peak of a step whose activations take `activations` bytes, for sequences of `lengths` tokens,
+/// every one a target.
+pub fn peak_parts(
+    config: &ModelConfig,
+    held: &Held,
+    activations: u64,
+    lengths: &[usize],
+    threads: usize,
+) -> Vec<PeakPart> {
+    let tokens = lengths.iter().sum();
+    let head = head_bytes(config, tokens, tokens, threads);
+    let gradients = (0..config.layers).map(|layer| layer_gradient_bytes(config, layer, lengths, threads)).max();
+    let part = |name, bytes| PeakPart { name, bytes };
+    vec![
+        part("resident weights", held.projections),
+        part("embedding and head", held.tables),
+        part("adapters", held.adapters),
+        part("their gradients", held.adapters),
+        part("optimizer", 2 * held.adapters),
+        part("activations", activations),
+        part("head's chunk, or gradients of a layer", head.max(gradients.unwrap_or(0))),
+        part("request in flight", request_bytes(config, tokens)),
+    ]
 }
 
 /// The head's buffers for `targets` rows of `tokens`: one chunk of logits, a block of widened vocabulary rows for every
@@ -55,11 +91,12 @@ fn states(delta: &DeltaNet, lengths: &[usize], threads: usize) -> usize {
     head * tasks.iter().take(threads).sum::<usize>()
 }
 
-/// Rows in and out of the largest request, `tokens` long, with an exponent and a flag a row.
+/// Rows in and out of requests `tokens` long, with an exponent and a flag a row. Both buffers are kept from request to
+/// request, so each is as wide as the widest side of any projection: one direction reads it, the other writes it.
 pub fn request_bytes(config: &ModelConfig, tokens: usize) -> u64 {
     let padded = |width: usize| width.next_multiple_of(VECTOR_VALUES) as u64;
-    let widest = config.projections().iter().map(|p| padded(p.rows) + padded(p.cols)).max().unwrap_or(0);
-    tokens as u64 * (F32 * widest + F32 + 1)
+    let widest = config.projections().iter().map(|p| padded(p.rows).max(padded(p.cols))).max().unwrap_or(0);
+    tokens as u64 * (2 * F32 * widest + F32 + 1)
 }
 
 #[cfg(test)]
@@ -72,8 +109,13 @@ mod tests {
         // 256 rows of logits at most.
         assert_eq!(head_bytes(&config, 100, 300, 2), 4 * (256 * 128_256 + (2 << 18) + (4 * 300 + 2 * 100) * 2048));
         assert_eq!(head_bytes(&config, 100, 3, 2), 4 * (3 * 128_256 + (2 << 18) + (4 * 3 + 2 * 100) * 2048));
-        assert_eq!(request_bytes(&config, 100), 100 * (4 * (8192 + 2048) + 5));
+        assert_eq!(request_bytes(&config, 100), 100 * (4 * (8192 + 8192) + 5));
         assert_eq!(layer_gradient_bytes(&config, 0, &[100], 8), 4 * 100 * (4 * 2048 + 2 * 8192));
+        let held = Held { projections: 1000, tables: 100, adapters: 1 };
+        let parts = peak_parts(&config, &held, 10, &[100], 8);
+        let sum: u64 = parts.iter().map(|part| part.bytes).sum();
+        let (head, gradients) = (head_bytes(&config, 100, 100, 8), layer_gradient_bytes(&config, 0, &[100], 8));
+        assert_eq!(sum, 1000 + 100 + 4 + 10 + head.max(gradients) + request_bytes(&config, 100));
         let config = ModelConfig::preset("qwen3.5-4b").unwrap().1;
         let (floats, state) = (3 * 2560 + 4 * 4096 + 3 * 8192, 2 * 128 * 128);
         // 8 of 16 key heads at once; with 20 threads the short sequence's heads too.

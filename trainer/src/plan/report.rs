@@ -9,7 +9,7 @@ use super::products::{NpuSeconds, Product, products};
 use super::resident::Resident;
 use super::sessions::Sessions;
 use crate::flops::{PhaseFlops, phase_flops};
-use crate::memory::{ActivationBudget, PeakPart, TooSmall, head_bytes, request_bytes};
+use crate::memory::{ActivationBudget, Held, PeakPart, TooSmall, peak_parts};
 use crate::registry::{ModelConfig, PrecisionPolicy};
 
 /// What to plan.
@@ -142,18 +142,12 @@ impl Report {
         let resident = Resident::of(config, policy);
         let activations = ActivationPlan::of(request)?;
         let adapters = Adapters::of(config, rank);
-        let head = head_bytes(config, tokens, tokens, *threads);
-        let part = |name, bytes| PeakPart { name, bytes };
-        let peak = vec![
-            part("resident weights", resident.bytes),
-            part("embedding and head", 2 * (resident.embedding_parameters + resident.head_parameters)),
-            part("adapters", adapters.bytes),
-            part("their gradients", adapters.gradient_bytes),
-            part("optimizer", adapters.optimizer_bytes),
-            part("activations", activations.bytes),
-            part("head's chunk, or gradients of a layer", head.max(activations.gradient_bytes)),
-            part("request in flight", request_bytes(config, tokens)),
-        ];
+        let held = Held {
+            projections: resident.bytes,
+            tables: 2 * (resident.embedding_parameters + resident.head_parameters),
+            adapters: adapters.bytes,
+        };
+        let peak = peak_parts(config, &held, activations.bytes, &[tokens], *threads);
         Ok(Report {
             model: request.name.clone(),
             architecture: config.architecture.description().name,

@@ -8,7 +8,7 @@ use super::progress::Progress;
 use crate::adapter::{Adapter, AdapterGrads, BaseModel};
 use crate::architecture::{Decoder, Sequence, StepOptions};
 use crate::data::{Dataset, Sample};
-use crate::memory::{Choice, layer_bytes};
+use crate::memory::{Choice, Held, PeakMemory, PeakPart, layer_bytes, peak_parts};
 use crate::nodes::DropoutKey;
 use crate::optimizer::{AdamW, LearningRate, clip, global_norm};
 use crate::timeline::{Lane, Recorder, Work};
@@ -50,6 +50,10 @@ pub struct TrainReport {
     pub npu_seconds: f64,
     /// What is stored of the largest micro-batch there can be.
     pub activations: Choice,
+    /// Parts of the predicted peak of the largest micro-batch there can be.
+    pub predicted: Vec<PeakPart>,
+    /// Most resident memory of the process up to the end of the run, in bytes, where the system tells.
+    pub measured_peak: Option<u64>,
     /// Where the adapter was saved.
     pub adapter: PathBuf,
 }
@@ -69,6 +73,11 @@ impl TrainReport {
     pub fn tokens(&self) -> usize {
         self.metrics.iter().map(|m| m.tokens).sum()
     }
+
+    /// Bytes the process was predicted to need at once.
+    pub fn predicted_peak(&self) -> u64 {
+        self.predicted.iter().map(|part| part.bytes).sum()
+    }
 }
 
 /// Trains `adapter` and leaves it, trained, in place and in `folder/adapter`.
@@ -87,9 +96,15 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         return Err(TrainError::NoSteps);
     }
     refuse_untargeted(run.dataset, &mut batches, total_steps)?;
-    let largest =
-        layer_bytes(run.decoder.config(), 0..run.decoder.config().layers, &[batches.most_tokens()], adapter.rank);
+    let (config, lengths) = (run.decoder.config(), [batches.most_tokens()]);
+    let largest = layer_bytes(config, 0..config.layers, &lengths, adapter.rank);
     let activations = options.activations.choose(&largest)?;
+    let held = Held {
+        projections: runtime.resident_bytes() as u64,
+        tables: run.decoder.table_bytes() as u64,
+        adapters: size_of_val(adapter.values.as_slice()) as u64,
+    };
+    let predicted = peak_parts(config, &held, activations.peak, &lengths, rayon::current_num_threads());
     let folder = |source| TrainError::Folder { path: run.folder.to_owned(), source };
     std::fs::create_dir_all(run.folder).map_err(folder)?;
     let mut file = MetricsFile::create(run.folder.join("metrics.jsonl"))?;
@@ -111,6 +126,8 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         seconds: 0.0,
         npu_seconds: 0.0,
         activations,
+        predicted,
+        measured_peak: None,
         adapter: run.folder.join("adapter"),
     };
     let mut saved_at = None;
@@ -184,6 +201,7 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
     if saved_at != Some(report.steps) {
         adapter.save(&report.adapter, run.base)?;
     }
+    report.measured_peak = PeakMemory::of_process().bytes();
     Ok(report)
 }
 

@@ -8,6 +8,8 @@ use trainer::architecture::Sequence;
 
 pub struct Case {
     pub name: String,
+    /// The name without the folder.
+    pub label: String,
     pub info: Value,
     pub batch: Vec<Sequence>,
     /// Place of every packed token among the padded ones.
@@ -44,7 +46,15 @@ impl Case {
             });
             places.extend(real);
         }
-        Case { name: format!("{} {name}", folder.display()), info: info.clone(), batch, places, f32, f64 }
+        Case {
+            name: format!("{} {name}", folder.display()),
+            label: name.to_owned(),
+            info: info.clone(),
+            batch,
+            places,
+            f32,
+            f64,
+        }
     }
 
     pub fn is_cotangent(&self) -> bool {
@@ -58,7 +68,7 @@ impl Case {
         self.places.iter().flat_map(|place| &tensor.values[place * width..][..width]).copied().collect()
     }
 
-    /// Reference gradients by PEFT name, if they were saved.
+    /// Reference gradients in order of their PEFT names, if they were saved.
     pub fn grads(&self) -> Vec<(String, &[f64])> {
         let mut found = Vec::new();
         for (name, tensor) in &self.f32 {
@@ -67,6 +77,7 @@ impl Case {
                 found.push((parameter.to_owned(), tensor.values.as_slice()));
             }
         }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
         found
     }
 }

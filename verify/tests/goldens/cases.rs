@@ -2,6 +2,7 @@
 
 use super::case::{self, Case};
 use super::folder::{self, Subject, Tolerances};
+use super::measured::{Measured, gradient_kind};
 use super::tensors::deviation;
 use trainer::adapter::{Adapter, AdapterGrads};
 use trainer::architecture::{Sequence, StepOptions};
@@ -38,30 +39,28 @@ fn logits_loss_and_gradients_on_the_cpu() {
         let mut subject = Subject::cpu(&folder);
         let adapter = subject.adapter(&folder.join("adapter_init"));
         for case in case::all(&folder) {
-            check(&mut subject, &adapter, &case, &Tolerances::of(&folder));
+            let measured = Measured::new(&folder, &case.label, "CPU f32");
+            check(&mut subject, &adapter, &case, &measured, &Tolerances::of(&folder));
         }
     }
 }
 
-fn check(subject: &mut Subject, adapter: &Adapter, case: &Case, tolerances: &Tolerances) {
+fn check(subject: &mut Subject, adapter: &Adapter, case: &Case, measured: &Measured, tolerances: &Tolerances) {
     let logits = subject.decoder.logits(&mut subject.runtime, Some(adapter), &case.batch).unwrap();
     let off = deviation(logits.iter().map(|v| f64::from(*v)), &case.packed("logits"), 0.0);
-    println!("{}: logits {off:.1e}", case.name);
-    assert!(off <= 1e-4, "{}: logits {off:e}", case.name);
+    measured.within("logits", off, 1e-4);
 
     let mut grads = AdapterGrads::zeros(adapter);
     let (loss, dx) = run(subject, adapter, case, &mut grads);
     if let Some(loss) = loss {
         let exact = case.info["loss_f64"].as_f64().unwrap();
         let off = (loss - exact).abs() / exact.abs();
-        println!("{}: loss {off:.1e}", case.name);
-        assert!(off <= 1e-5, "{}: loss {loss}, reference {exact}", case.name);
+        measured.within("loss", off, 1e-5);
         let plain = subject.decoder.loss(&mut subject.runtime, Some(adapter), &case.batch).unwrap();
         assert_eq!(plain.sum_nll / plain.targets as f64, loss);
     }
     let off = deviation(dx.iter().map(|v| f64::from(*v)), &case.packed("inputs_embeds_grad"), 0.0);
-    println!("{}: embedding gradient {off:.1e}", case.name);
-    assert!(off <= tolerances.gradient, "{}: embedding gradient {off:e}", case.name);
+    measured.within("gradient of the embedding output", off, tolerances.gradient);
 
     let found = named(adapter, &grads);
     let norms = case.info["grad_norms_f64"].as_object().unwrap();
@@ -71,16 +70,13 @@ fn check(subject: &mut Subject, adapter: &Adapter, case: &Case, tolerances: &Tol
         let norm = grad.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
         let exact = norms[name].as_f64().unwrap();
         let off = (norm - exact).abs() / exact.max(1e-6 * largest_norm);
-        assert!(off <= tolerances.gradient, "{}: norm of {name} is {norm}, reference {exact}", case.name);
+        measured.within("norm of any gradient", off, tolerances.gradient);
     }
     let reference = case.grads();
     let largest = reference.iter().flat_map(|(_, g)| g.iter()).fold(0.0f64, |m, g| m.max(g.abs()));
-    let mut worst = 0.0f64;
     for (name, exact) in &reference {
         let (_, grad) = found.iter().find(|(found, _)| found == name).unwrap_or_else(|| panic!("no gradient {name}"));
         let off = deviation(grad.iter().map(|g| f64::from(*g)), exact, 1e-6 * largest);
-        worst = worst.max(off);
-        assert!(off <= tolerances.gradient, "{}: gradient {name} {off:e}", case.name);
+        measured.within(&gradient_kind(name), off, tolerances.gradient);
     }
-    println!("{}: {} gradients, worst {worst:.1e}", case.name, reference.len());
 }

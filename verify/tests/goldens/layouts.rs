@@ -2,6 +2,7 @@
 
 use super::case;
 use super::folder::{self, Subject, json};
+use super::measured::Measured;
 use super::tensors::{self, deviation};
 use std::path::Path;
 use trainer::adapter::Adapter;
@@ -18,8 +19,9 @@ fn check(folder: &Path, stored: &str, logits_file: &str, section: &str, loss_key
     let loss = decoder.loss(runtime, Some(&adapter), &case.batch).unwrap();
     let exact = json(&folder.join("golden.json"))[section][loss_key].as_f64().unwrap();
     let loss_off = (loss.sum_nll / loss.targets as f64 - exact).abs() / exact;
-    println!("{} {stored}: logits {off:.1e}, loss {loss_off:.1e}", folder.display());
-    assert!(off <= 1e-4 && loss_off <= 1e-5, "{} {stored}: logits {off:e}, loss {loss_off:e}", folder.display());
+    let measured = Measured::new(folder, "c0", format!("CPU f32, {stored}"));
+    measured.within("logits", off, 1e-4);
+    measured.within("loss", loss_off, 1e-5);
 }
 
 #[test]

@@ -9,5 +9,6 @@ mod derivative;
 mod folder;
 mod inference;
 mod layouts;
+mod measured;
 mod npu;
 mod tensors;

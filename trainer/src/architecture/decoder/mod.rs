@@ -41,11 +41,13 @@ impl Decoder {
         let config = model.config.clone();
         let mut loader = Loader { config: &config, tensors: model.tensors.as_ref(), builder, policy };
         let head = if config.tied_head { None } else { Some(loader.table("lm_head.weight")?) };
+        // Tables are widened as they are read: before the layers are here, that is no peak.
+        let embedding = loader.table("model.embed_tokens.weight")?;
         let layers = (0..config.layers).map(|index| loader.layer(index)).collect::<Result<Vec<_>, _>>()?;
         Ok(Decoder {
             projections: layers.iter().flat_map(|layer| layer.projections().cloned()).collect(),
             frequencies: inverse_frequencies(&config.rope, config.rotary_dim),
-            embedding: loader.table("model.embed_tokens.weight")?,
+            embedding,
             head,
             final_norm: loader.norm("model.norm", config.hidden)?,
             layers,
@@ -61,6 +63,11 @@ impl Decoder {
     /// Name and shape of every projection, in model order.
     pub fn projections(&self) -> &[ProjectionShape] {
         &self.projections
+    }
+
+    /// Bytes of embedding and head, as they are kept.
+    pub fn table_bytes(&self) -> usize {
+        self.embedding.bytes() + self.head.as_ref().map_or(0, EmbeddingTable::bytes)
     }
 
     fn head(&self) -> &EmbeddingTable {
