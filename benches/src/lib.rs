@@ -1,7 +1,11 @@
-//! What the benches measure: products at the paper's shapes, on the functional model and on a plain f32 GEMM.
+//! What the benches measure: products at the paper's shapes, on the functional model and on a plain f32 GEMM; and the
+//! trainer's step on the CPU beside the same step from separate operators.
 
 mod baseline;
+pub mod composition;
+mod fusion;
 mod product;
 
 pub use baseline::Baseline;
+pub use fusion::{Deviation, Fusion, GRADIENT_TOLERANCE, LOSS_TOLERANCE};
 pub use product::{BenchProduct, SHAPES, Shape};

@@ -1,0 +1,169 @@
+//! The gated delta rule as one operator, token by token: S ← e^g·S, d = β·(v − Sᵀk), S ← S + k·dᵀ, o = Sᵀq, for each
+//! value head. The state of every token is kept for the backward pass, as automatic differentiation would.
+
+use std::sync::Arc;
+
+use pulp::Arch;
+use rayon::prelude::*;
+use trainer::nodes::{DeltaShape, dot};
+
+use super::heads::transpose;
+use super::tape::{Tape, Tensor, Var};
+
+/// q, k `[T, key_heads·key_dim]`, v `[T, value_heads·value_dim]`, β and e^g `[T, value_heads]`.
+struct Inputs {
+    shape: DeltaShape,
+    parts: [Tensor; 5],
+}
+
+/// What one head of the forward pass keeps.
+struct Kept {
+    /// `[T][key_dim][value_dim]`, after each token.
+    states: Vec<f32>,
+    /// Sᵀk before the token was written, `[T][value_dim]`.
+    read: Vec<f32>,
+}
+
+/// A token's share of the inputs.
+struct Token<'a> {
+    q: &'a [f32],
+    k: &'a [f32],
+    v: &'a [f32],
+    beta: f32,
+    decay: f32,
+}
+
+impl Inputs {
+    fn tokens(&self) -> usize {
+        self.parts[3].len() / self.shape.value_heads
+    }
+
+    #[inline(always)]
+    fn token(&self, head: usize, t: usize) -> Token<'_> {
+        let DeltaShape { key_heads, value_heads, key_dim, value_dim, .. } = self.shape;
+        let [q, k, v, beta, decay] = &self.parts;
+        let key = (t * key_heads + head / (value_heads / key_heads)) * key_dim;
+        let row = t * value_heads + head;
+        Token {
+            q: &q[key..key + key_dim],
+            k: &k[key..key + key_dim],
+            v: &v[row * value_dim..][..value_dim],
+            beta: beta[row],
+            decay: decay[row],
+        }
+    }
+}
+
+/// The operator; o is `[T, value_heads·value_dim]`.
+pub fn delta_rule(tape: &mut Tape, shape: DeltaShape, vars: [&Var; 5]) -> Var {
+    let inputs = Inputs { shape, parts: vars.map(|var| var.values.clone()) };
+    let (tokens, width) = (inputs.tokens(), shape.value_dim);
+    let mut o = vec![0.0; tokens * shape.values()];
+    let run = |(head, o): (usize, &mut [f32])| {
+        Arch::new().dispatch(
+            #[inline(always)]
+            || forward(&inputs, head, o),
+        )
+    };
+    let kept: Vec<Kept> = o.par_chunks_mut(tokens * width).enumerate().map(run).collect();
+    let o = transpose(&o, (shape.value_heads, tokens), width);
+    tape.record("delta rule", &vars, o, move |dy| {
+        let run = |(head, kept): (usize, Kept)| {
+            Arch::new().dispatch(
+                #[inline(always)]
+                || backward(&inputs, head, kept, dy),
+            )
+        };
+        let heads: Vec<[Vec<f32>; 5]> = kept.into_par_iter().enumerate().map(run).collect();
+        gather(shape, tokens, &heads)
+    })
+}
+
+#[inline(always)]
+fn forward(inputs: &Inputs, head: usize, o: &mut [f32]) -> Kept {
+    let (dim, width) = (inputs.shape.key_dim, inputs.shape.value_dim);
+    let (tokens, state) = (inputs.tokens(), dim * width);
+    let (mut states, mut read) = (vec![0.0; tokens * state], vec![0.0; tokens * width]);
+    let (mut d, none) = (vec![0.0; width], vec![0.0; state]);
+    for (t, (o, read)) in o.chunks_exact_mut(width).zip(read.chunks_exact_mut(width)).enumerate() {
+        let Token { q, k, v, beta, decay } = inputs.token(head, t);
+        let (before, after) = states.split_at_mut(t * state);
+        let before = if t == 0 { &none } else { &before[(t - 1) * state..] };
+        let after = &mut after[..state];
+        for ((after, before), k) in after.chunks_exact_mut(width).zip(before.chunks_exact(width)).zip(k) {
+            for ((after, before), read) in after.iter_mut().zip(before).zip(read.iter_mut()) {
+                *after = decay * before;
+                *read += k * *after;
+            }
+        }
+        d.iter_mut().zip(v).zip(read.iter()).for_each(|((d, v), read)| *d = beta * (v - read));
+        for ((after, k), q) in after.chunks_exact_mut(width).zip(k).zip(q) {
+            for ((after, d), o) in after.iter_mut().zip(&d).zip(o.iter_mut()) {
+                *after += k * d;
+                *o += q * *after;
+            }
+        }
+    }
+    Kept { states, read }
+}
+
+/// Gradients of one head's q, k, v, β and e^g. With G the gradient of the state, in reverse order: dq = S·do,
+/// G ← G + q·doᵀ, dd = Gᵀk, dv = β·dd, dβ = dd·(v − Sᵀk), dk = G·d − (e^g·S′)·dv, G ← G − k·dvᵀ, de^g = ⟨G, S′⟩,
+/// G ← e^g·G, S′ the state before the token.
+#[inline(always)]
+fn backward(inputs: &Inputs, head: usize, kept: Kept, dy: &[f32]) -> [Vec<f32>; 5] {
+    let (dim, width) = (inputs.shape.key_dim, inputs.shape.value_dim);
+    let (tokens, state) = (inputs.tokens(), dim * width);
+    let mut grads = [dim, dim, width, 1, 1].map(|width| vec![0.0; tokens * width]);
+    let [dq, dk, dv, d_beta, d_decay] = &mut grads;
+    let mut g = vec![0.0; state];
+    let [mut d, mut dd] = [0, 1].map(|_| vec![0.0; width]);
+    let none = vec![0.0; state];
+    for t in (0..tokens).rev() {
+        let Token { q, k, v, beta, decay } = inputs.token(head, t);
+        let d_o = &dy[t * inputs.shape.values() + head * width..][..width];
+        let after = &kept.states[t * state..][..state];
+        let before = if t == 0 { none.as_slice() } else { &kept.states[(t - 1) * state..][..state] };
+        let read = &kept.read[t * width..][..width];
+        let dv = &mut dv[t * width..][..width];
+        dd.fill(0.0);
+        for (i, (g, after)) in g.chunks_exact_mut(width).zip(after.chunks_exact(width)).enumerate() {
+            dq[t * dim + i] = dot(after, d_o);
+            for ((g, d_o), dd) in g.iter_mut().zip(d_o).zip(dd.iter_mut()) {
+                *g += q[i] * d_o;
+                *dd += k[i] * *g;
+            }
+        }
+        for i in 0..width {
+            let error = v[i] - read[i];
+            d[i] = beta * error;
+            dv[i] = beta * dd[i];
+            d_beta[t] += dd[i] * error;
+        }
+        for (i, (g, before)) in g.chunks_exact_mut(width).zip(before.chunks_exact(width)).enumerate() {
+            dk[t * dim + i] = dot(g, &d) - decay * dot(before, dv);
+            g.iter_mut().zip(dv.iter()).for_each(|(g, dv)| *g -= k[i] * dv);
+            d_decay[t] += dot(g, before);
+            g.iter_mut().for_each(|g| *g *= decay);
+        }
+    }
+    grads
+}
+
+/// Heads' gradients as the inputs' rows; those of a key head are the sum over its value heads.
+fn gather(shape: DeltaShape, tokens: usize, heads: &[[Vec<f32>; 5]]) -> Vec<Option<Tensor>> {
+    let widths = [shape.key_dim, shape.key_dim, shape.value_dim, 1, 1];
+    let group = shape.value_heads / shape.key_heads;
+    let gathered = widths.iter().enumerate().map(|(part, &width)| {
+        let members = if part < 2 { group } else { 1 };
+        let mut rows = vec![0.0; tokens * heads.len() / members * width];
+        rows.par_chunks_mut(heads.len() / members * width).enumerate().for_each(|(t, row)| {
+            for (head, grads) in heads.iter().enumerate() {
+                let to = &mut row[head / members * width..][..width];
+                to.iter_mut().zip(&grads[part][t * width..]).for_each(|(to, from)| *to += from);
+            }
+        });
+        Some(Arc::new(rows))
+    });
+    gathered.collect()
+}
