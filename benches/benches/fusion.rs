@@ -4,14 +4,19 @@
 //! `cargo bench -p benches --bench fusion` prints a table, and below it where the separate operators' time goes.
 //! `-- --tokens 256,1024 --layers 4 --pairs 5 --threads 2` are what it does untold.
 
+use std::alloc::System;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 use benches::{Fusion, GRADIENT_TOLERANCE, LOSS_TOLERANCE};
 use clap::Parser;
-use trainer::demo::PeakMemory;
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use trainer::registry::ModelConfig;
+
+/// Knows the most bytes that were held at once.
+#[global_allocator]
+static MEMORY: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[derive(Parser)]
 struct Options {
@@ -39,8 +44,8 @@ struct Options {
 struct Measured {
     separate: Vec<f64>,
     fused: Vec<f64>,
-    /// Bytes a step adds to what is resident before it: separate, fused.
-    bytes: [Option<u64>; 2],
+    /// Most bytes held at once, beside what is held before the step: separate, fused.
+    bytes: [usize; 2],
     operators: BTreeMap<&'static str, Duration>,
 }
 
@@ -77,39 +82,35 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The check before was the warm-up.
 fn measure(fusion: &mut Fusion, ids: &[u32], pairs: u32) -> Measured {
     let (mut separate, mut fused, mut operators) = (Vec::new(), Vec::new(), BTreeMap::new());
-    let mut bytes = [None; 2];
+    let mut bytes = [0; 2];
     for _ in 0..pairs {
-        let (seconds, grown, step) = watched(|| fusion.separate(ids));
+        let (seconds, held, step) = watched(|| fusion.separate(ids));
         for (operator, time) in step.times() {
             *operators.entry(*operator).or_default() += *time;
         }
         drop(step);
         separate.push(seconds);
-        bytes[0] = bytes[0].max(grown);
-        let (seconds, grown, _) = watched(|| fusion.fused(ids));
+        bytes[0] = bytes[0].max(held);
+        let (seconds, held, _) = watched(|| fusion.fused(ids));
         fused.push(seconds);
-        bytes[1] = bytes[1].max(grown);
+        bytes[1] = bytes[1].max(held);
     }
     Measured { separate, fused, bytes, operators }
 }
 
-/// Seconds, growth of the resident set, and what `work` gives.
-fn watched<R>(work: impl FnOnce() -> R) -> (f64, Option<u64>, R) {
-    let peak = PeakMemory::watch();
-    let before = peak.bytes();
+/// Seconds, the most bytes held beside those before, and what `work` gives.
+fn watched<R>(work: impl FnOnce() -> R) -> (f64, usize, R) {
+    MEMORY.reset_peak_memory();
     let start = Instant::now();
     let done = work();
-    let seconds = start.elapsed().as_secs_f64();
-    let grown = before.zip(peak.bytes()).map(|(before, after)| after.saturating_sub(before));
-    (seconds, grown, done)
+    (start.elapsed().as_secs_f64(), MEMORY.get_peak_memory(), done)
 }
 
 fn row(tokens: usize, measured: &Measured) -> String {
     let Measured { separate, fused, bytes, .. } = measured;
     let ratios: Vec<f64> = separate.iter().zip(fused).map(|(separate, fused)| separate / fused).collect();
     let (least, largest) = ratios.iter().fold((f64::MAX, 0.0f64), |(l, h), r| (l.min(*r), h.max(*r)));
-    let [separate_bytes, fused_bytes] =
-        bytes.map(|bytes| bytes.map_or_else(|| "?".to_owned(), |bytes| format!("{:.2} GB", bytes as f64 / 1e9)));
+    let [separate_bytes, fused_bytes] = bytes.map(|bytes| format!("{:.2} GB", bytes as f64 / 1e9));
     format!(
         "| {tokens} | {:.2} | {:.2} | {:.2} | {least:.2} to {largest:.2} | {separate_bytes} | {fused_bytes} |\n",
         median(separate.clone()),

@@ -38,7 +38,10 @@ fn separate_operators_give_the_loss_and_the_gradients_of_the_fused_step() {
         for tokens in [3, 17, 70] {
             let ids = fusion.ids(tokens);
             let deviation = fusion.deviation(&ids);
-            println!("tied {tied_head}, {tokens} tokens: loss {:.1e}, gradient {:.1e}", deviation.loss, deviation.gradient);
+            println!(
+                "tied {tied_head}, {tokens} tokens: loss {:.1e}, gradient {:.1e}",
+                deviation.loss, deviation.gradient
+            );
             assert!(deviation.holds(), "tied {tied_head}, {tokens} tokens: {deviation:?}");
         }
     }

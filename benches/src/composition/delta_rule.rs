@@ -1,5 +1,6 @@
 //! The gated delta rule as one operator, token by token: S ← e^g·S, d = β·(v − Sᵀk), S ← S + k·dᵀ, o = Sᵀq, for each
-//! value head. The state of every token is kept for the backward pass, as automatic differentiation would.
+//! value head. The state of every sixteenth token is kept for the backward pass, which computes those between again:
+//! keeping all of them takes sixteen times the memory and is slower.
 
 use std::sync::Arc;
 
@@ -16,13 +17,8 @@ struct Inputs {
     parts: [Tensor; 5],
 }
 
-/// What one head of the forward pass keeps.
-struct Kept {
-    /// `[T][key_dim][value_dim]`, after each token.
-    states: Vec<f32>,
-    /// Sᵀk before the token was written, `[T][value_dim]`.
-    read: Vec<f32>,
-}
+/// Tokens from one state kept to the next.
+const STRIDE: usize = 16;
 
 /// A token's share of the inputs.
 struct Token<'a> {
@@ -65,13 +61,13 @@ pub fn delta_rule(tape: &mut Tape, shape: DeltaShape, vars: [&Var; 5]) -> Var {
             || forward(&inputs, head, o),
         )
     };
-    let kept: Vec<Kept> = o.par_chunks_mut(tokens * width).enumerate().map(run).collect();
+    let kept: Vec<Vec<f32>> = o.par_chunks_mut(tokens * width).enumerate().map(run).collect();
     let o = transpose(&o, (shape.value_heads, tokens), width);
     tape.record("delta rule", &vars, o, move |dy| {
-        let run = |(head, kept): (usize, Kept)| {
+        let run = |(head, kept): (usize, Vec<f32>)| {
             Arch::new().dispatch(
                 #[inline(always)]
-                || backward(&inputs, head, kept, dy),
+                || backward(&inputs, head, &kept, dy),
             )
         };
         let heads: Vec<[Vec<f32>; 5]> = kept.into_par_iter().enumerate().map(run).collect();
@@ -79,17 +75,33 @@ pub fn delta_rule(tape: &mut Tape, shape: DeltaShape, vars: [&Var; 5]) -> Var {
     })
 }
 
+/// Fills o of one head, `[T][value_dim]`, and gives the states before tokens 0, 16, 32, …
 #[inline(always)]
-fn forward(inputs: &Inputs, head: usize, o: &mut [f32]) -> Kept {
-    let (dim, width) = (inputs.shape.key_dim, inputs.shape.value_dim);
-    let (tokens, state) = (inputs.tokens(), dim * width);
-    let (mut states, mut read) = (vec![0.0; tokens * state], vec![0.0; tokens * width]);
-    let (mut d, none) = (vec![0.0; width], vec![0.0; state]);
-    for (t, (o, read)) in o.chunks_exact_mut(width).zip(read.chunks_exact_mut(width)).enumerate() {
-        let Token { q, k, v, beta, decay } = inputs.token(head, t);
-        let (before, after) = states.split_at_mut(t * state);
-        let before = if t == 0 { &none } else { &before[(t - 1) * state..] };
-        let after = &mut after[..state];
+fn forward(inputs: &Inputs, head: usize, o: &mut [f32]) -> Vec<f32> {
+    let (tokens, width) = (inputs.tokens(), inputs.shape.value_dim);
+    let state = inputs.shape.key_dim * width;
+    let mut kept = Vec::with_capacity(tokens.div_ceil(STRIDE) * state);
+    let (mut states, mut read) = (vec![0.0; (STRIDE + 1) * state], vec![0.0; STRIDE * width]);
+    for (run, o) in o.chunks_mut(STRIDE * width).enumerate() {
+        let count = o.len() / width;
+        kept.extend_from_slice(&states[..state]);
+        advance(inputs, head, run * STRIDE, &mut states[..(count + 1) * state], &mut read, o);
+        states.copy_within(count * state..(count + 1) * state, 0);
+    }
+    kept
+}
+
+/// Runs tokens from `first` on, one for each state after the first of `states`; `read` takes every token's Sᵀk from
+/// before it was written.
+#[inline(always)]
+fn advance(inputs: &Inputs, head: usize, first: usize, states: &mut [f32], read: &mut [f32], o: &mut [f32]) {
+    let width = inputs.shape.value_dim;
+    let state = inputs.shape.key_dim * width;
+    let mut d = vec![0.0; width];
+    for (index, (o, read)) in o.chunks_exact_mut(width).zip(read.chunks_exact_mut(width)).enumerate() {
+        let Token { q, k, v, beta, decay } = inputs.token(head, first + index);
+        let (before, after) = states[index * state..(index + 2) * state].split_at_mut(state);
+        read.fill(0.0);
         for ((after, before), k) in after.chunks_exact_mut(width).zip(before.chunks_exact(width)).zip(k) {
             for ((after, before), read) in after.iter_mut().zip(before).zip(read.iter_mut()) {
                 *after = decay * before;
@@ -97,6 +109,7 @@ fn forward(inputs: &Inputs, head: usize, o: &mut [f32]) -> Kept {
             }
         }
         d.iter_mut().zip(v).zip(read.iter()).for_each(|((d, v), read)| *d = beta * (v - read));
+        o.fill(0.0);
         for ((after, k), q) in after.chunks_exact_mut(width).zip(k).zip(q) {
             for ((after, d), o) in after.iter_mut().zip(&d).zip(o.iter_mut()) {
                 *after += k * d;
@@ -104,27 +117,32 @@ fn forward(inputs: &Inputs, head: usize, o: &mut [f32]) -> Kept {
             }
         }
     }
-    Kept { states, read }
 }
 
 /// Gradients of one head's q, k, v, β and e^g. With G the gradient of the state, in reverse order: dq = S·do,
 /// G ← G + q·doᵀ, dd = Gᵀk, dv = β·dd, dβ = dd·(v − Sᵀk), dk = G·d − (e^g·S′)·dv, G ← G − k·dvᵀ, de^g = ⟨G, S′⟩,
 /// G ← e^g·G, S′ the state before the token.
 #[inline(always)]
-fn backward(inputs: &Inputs, head: usize, kept: Kept, dy: &[f32]) -> [Vec<f32>; 5] {
+fn backward(inputs: &Inputs, head: usize, kept: &[f32], dy: &[f32]) -> [Vec<f32>; 5] {
     let (dim, width) = (inputs.shape.key_dim, inputs.shape.value_dim);
     let (tokens, state) = (inputs.tokens(), dim * width);
     let mut grads = [dim, dim, width, 1, 1].map(|width| vec![0.0; tokens * width]);
     let [dq, dk, dv, d_beta, d_decay] = &mut grads;
     let mut g = vec![0.0; state];
     let [mut d, mut dd] = [0, 1].map(|_| vec![0.0; width]);
-    let none = vec![0.0; state];
+    let (mut states, mut reads) = (vec![0.0; (STRIDE + 1) * state], vec![0.0; STRIDE * width]);
+    let mut o = vec![0.0; STRIDE * width];
     for t in (0..tokens).rev() {
+        let (first, index) = (t / STRIDE * STRIDE, t % STRIDE);
+        if index == STRIDE - 1 || t == tokens - 1 {
+            states[..state].copy_from_slice(&kept[t / STRIDE * state..][..state]);
+            let count = index + 1;
+            advance(inputs, head, first, &mut states[..(count + 1) * state], &mut reads, &mut o[..count * width]);
+        }
         let Token { q, k, v, beta, decay } = inputs.token(head, t);
         let d_o = &dy[t * inputs.shape.values() + head * width..][..width];
-        let after = &kept.states[t * state..][..state];
-        let before = if t == 0 { none.as_slice() } else { &kept.states[(t - 1) * state..][..state] };
-        let read = &kept.read[t * width..][..width];
+        let (before, after) = states[index * state..(index + 2) * state].split_at(state);
+        let read = &reads[index * width..][..width];
         let dv = &mut dv[t * width..][..width];
         dd.fill(0.0);
         for (i, (g, after)) in g.chunks_exact_mut(width).zip(after.chunks_exact(width)).enumerate() {

@@ -10,6 +10,8 @@ use super::tape::{Tape, Tensor, Var};
 
 /// Values whose exponentials are summed at a time.
 const PART: usize = 1024;
+/// e to this power is still far from a denormal number.
+const SMALLEST: f32 = -80.0;
 
 /// −∞ above the diagonal of square matrices.
 pub fn causal_mask(tape: &mut Tape, x: &Var, tokens: usize) -> Var {
@@ -42,7 +44,8 @@ pub fn softmax(tape: &mut Tape, x: &Var, width: usize) -> Var {
         #[inline(always)]
         |y, x, _| {
             let peak = max(x);
-            y.iter_mut().zip(x).for_each(|(y, x)| *y = exp(*x - peak));
+            // The trainer's exponential never reaches 0; what is masked must, because products of denormal numbers are slow.
+            y.iter_mut().zip(x).for_each(|(y, x)| *y = if *x - peak < SMALLEST { 0.0 } else { exp(*x - peak) });
             let factor = 1.0 / sum(y);
             y.iter_mut().for_each(|y| *y *= factor);
         },
