@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use benches::{Fusion, GRADIENT_TOLERANCE, LOSS_TOLERANCE};
 use clap::Parser;
+use cpu_time::ProcessTime;
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use trainer::registry::ModelConfig;
 
@@ -40,13 +41,20 @@ struct Options {
     bench: bool,
 }
 
-/// Times of one length, pair by pair.
+/// One length, pair by pair.
 struct Measured {
-    separate: Vec<f64>,
-    fused: Vec<f64>,
-    /// Most bytes held at once, beside what is held before the step: separate, fused.
-    bytes: [usize; 2],
+    separate: Vec<Run>,
+    fused: Vec<Run>,
     operators: BTreeMap<&'static str, Duration>,
+}
+
+/// One step.
+struct Run {
+    seconds: f64,
+    /// Of all threads.
+    cpu_seconds: f64,
+    /// Most bytes held at once, beside what was held before the step.
+    bytes: usize,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -59,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{name}, {} layers, {threads} threads, {} pairs", options.layers, options.pairs);
 
     let mut table = String::from(
-        "| tokens | separate, s/step | fused, s/step | ratio | least to largest ratio | memory of a step, separate | fused |\n|---|---|---|---|---|---|---|\n",
+        "| tokens | separate: s/step (CPU s) | memory | fused: s/step (CPU s) | memory | ratio | least to largest |\n|---|---|---|---|---|---|---|\n",
     );
     let mut shares = String::new();
     for tokens in &options.tokens {
@@ -81,42 +89,39 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The check before was the warm-up.
 fn measure(fusion: &mut Fusion, ids: &[u32], pairs: u32) -> Measured {
-    let (mut separate, mut fused, mut operators) = (Vec::new(), Vec::new(), BTreeMap::new());
-    let mut bytes = [0; 2];
+    let mut measured = Measured { separate: Vec::new(), fused: Vec::new(), operators: BTreeMap::new() };
     for _ in 0..pairs {
-        let (seconds, held, step) = watched(|| fusion.separate(ids));
+        let (run, step) = watched(|| fusion.separate(ids));
+        measured.separate.push(run);
         for (operator, time) in step.times() {
-            *operators.entry(*operator).or_default() += *time;
+            *measured.operators.entry(*operator).or_default() += *time;
         }
         drop(step);
-        separate.push(seconds);
-        bytes[0] = bytes[0].max(held);
-        let (seconds, held, _) = watched(|| fusion.fused(ids));
-        fused.push(seconds);
-        bytes[1] = bytes[1].max(held);
+        measured.fused.push(watched(|| fusion.fused(ids)).0);
     }
-    Measured { separate, fused, bytes, operators }
+    measured
 }
 
-/// Seconds, the most bytes held beside those before, and what `work` gives.
-fn watched<R>(work: impl FnOnce() -> R) -> (f64, usize, R) {
+fn watched<R>(work: impl FnOnce() -> R) -> (Run, R) {
     MEMORY.reset_peak_memory();
-    let start = Instant::now();
+    let (cpu, start) = (ProcessTime::now(), Instant::now());
     let done = work();
-    (start.elapsed().as_secs_f64(), MEMORY.get_peak_memory(), done)
+    let (seconds, cpu_seconds) = (start.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    (Run { seconds, cpu_seconds, bytes: MEMORY.get_peak_memory() }, done)
 }
 
-fn row(tokens: usize, measured: &Measured) -> String {
-    let Measured { separate, fused, bytes, .. } = measured;
-    let ratios: Vec<f64> = separate.iter().zip(fused).map(|(separate, fused)| separate / fused).collect();
+fn row(tokens: usize, Measured { separate, fused, .. }: &Measured) -> String {
+    let ratios: Vec<f64> =
+        separate.iter().zip(fused).map(|(separate, fused)| separate.seconds / fused.seconds).collect();
     let (least, largest) = ratios.iter().fold((f64::MAX, 0.0f64), |(l, h), r| (l.min(*r), h.max(*r)));
-    let [separate_bytes, fused_bytes] = bytes.map(|bytes| format!("{:.2} GB", bytes as f64 / 1e9));
-    format!(
-        "| {tokens} | {:.2} | {:.2} | {:.2} | {least:.2} to {largest:.2} | {separate_bytes} | {fused_bytes} |\n",
-        median(separate.clone()),
-        median(fused.clone()),
-        median(ratios)
-    )
+    let side = |runs: &[Run]| {
+        let seconds = median(runs.iter().map(|run| run.seconds).collect());
+        let cpu_seconds = median(runs.iter().map(|run| run.cpu_seconds).collect());
+        let bytes = runs.iter().map(|run| run.bytes).max().unwrap_or(0);
+        format!("{seconds:.2} ({cpu_seconds:.2}) | {:.2} GB", bytes as f64 / 1e9)
+    };
+    let (ratio, separate, fused) = (median(ratios), side(separate), side(fused));
+    format!("| {tokens} | {separate} | {fused} | {ratio:.2} | {least:.2} to {largest:.2} |\n")
 }
 
 fn operators(times: &BTreeMap<&'static str, Duration>, pairs: u32) -> String {

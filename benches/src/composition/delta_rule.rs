@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pulp::Arch;
 use rayon::prelude::*;
-use trainer::nodes::{DeltaShape, dot};
+use trainer::nodes::{DeltaShape, sum};
 
 use super::heads::transpose;
 use super::tape::{Tape, Tensor, Var};
@@ -17,6 +17,8 @@ struct Inputs {
     parts: [Tensor; 5],
 }
 
+/// Terms of a row's sums that are added side by side.
+const LANES: usize = 16;
 /// Tokens from one state kept to the next.
 const STRIDE: usize = 16;
 
@@ -146,11 +148,7 @@ fn backward(inputs: &Inputs, head: usize, kept: &[f32], dy: &[f32]) -> [Vec<f32>
         let dv = &mut dv[t * width..][..width];
         dd.fill(0.0);
         for (i, (g, after)) in g.chunks_exact_mut(width).zip(after.chunks_exact(width)).enumerate() {
-            dq[t * dim + i] = dot(after, d_o);
-            for ((g, d_o), dd) in g.iter_mut().zip(d_o).zip(dd.iter_mut()) {
-                *g += q[i] * d_o;
-                *dd += k[i] * *g;
-            }
+            dq[t * dim + i] = read_back(g, after, d_o, &mut dd, (q[i], k[i]));
         }
         for i in 0..width {
             let error = v[i] - read[i];
@@ -159,13 +157,47 @@ fn backward(inputs: &Inputs, head: usize, kept: &[f32], dy: &[f32]) -> [Vec<f32>
             d_beta[t] += dd[i] * error;
         }
         for (i, (g, before)) in g.chunks_exact_mut(width).zip(before.chunks_exact(width)).enumerate() {
-            dk[t * dim + i] = dot(g, &d) - decay * dot(before, dv);
-            g.iter_mut().zip(dv.iter()).for_each(|(g, dv)| *g -= k[i] * dv);
-            d_decay[t] += dot(g, before);
-            g.iter_mut().for_each(|g| *g *= decay);
+            let [from_d, from_dv, from_before] = write_back(g, before, &d, dv, (k[i], decay));
+            dk[t * dim + i] = from_d - decay * from_dv;
+            d_decay[t] += from_before;
         }
     }
     grads
+}
+
+/// One row of the state where the token was read: G ← G + q·do and dd ← dd + k·G; gives S·do.
+#[inline(always)]
+fn read_back(g: &mut [f32], after: &[f32], d_o: &[f32], dd: &mut [f32], (q, k): (f32, f32)) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let rows = g.chunks_mut(LANES).zip(after.chunks(LANES)).zip(d_o.chunks(LANES)).zip(dd.chunks_mut(LANES));
+    for (((g, after), d_o), dd) in rows {
+        for ((((lane, g), after), d_o), dd) in lanes.iter_mut().zip(g).zip(after).zip(d_o).zip(dd) {
+            *lane += after * d_o;
+            *g += q * d_o;
+            *dd += k * *g;
+        }
+    }
+    sum(&lanes)
+}
+
+/// One row of the state where the token was written: G ← e^g·(G − k·dv); gives G·d, S′·dv and (G − k·dv)·S′.
+#[inline(always)]
+fn write_back(g: &mut [f32], before: &[f32], d: &[f32], dv: &[f32], (k, decay): (f32, f32)) -> [f32; 3] {
+    let mut lanes = [[0.0; LANES]; 3];
+    let rows = g.chunks_mut(LANES).zip(before.chunks(LANES)).zip(d.chunks(LANES)).zip(dv.chunks(LANES));
+    for (((g, before), d), dv) in rows {
+        let [from_d, from_dv, from_before] = &mut lanes;
+        let lanes = from_d.iter_mut().zip(from_dv).zip(from_before);
+        for (((((from_d, from_dv), from_before), g), before), (d, dv)) in lanes.zip(g).zip(before).zip(d.iter().zip(dv))
+        {
+            *from_d += *g * d;
+            *from_dv += before * dv;
+            *g -= k * dv;
+            *from_before += *g * before;
+            *g *= decay;
+        }
+    }
+    lanes.map(|lanes| sum(&lanes))
 }
 
 /// Heads' gradients as the inputs' rows; those of a key head are the sum over its value heads.
