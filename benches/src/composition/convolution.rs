@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use super::tape::{Tape, Tensor, Var};
+use super::vectorised::vectorised;
 
 /// y[t] = Σ_j w[j]·x[t − kernel + 1 + j]; `weights` is `[kernel][channels]`.
 pub fn convolution(tape: &mut Tape, x: &Var, weights: &Tensor, channels: usize) -> Var {
@@ -23,7 +23,7 @@ pub fn convolution(tape: &mut Tape, x: &Var, weights: &Tensor, channels: usize) 
 fn taps(rows: &[f32], weights: &[f32], channels: usize, row: impl Fn(usize, usize) -> Option<usize> + Sync) -> Tensor {
     let mut out = vec![0.0; rows.len()];
     out.par_chunks_mut(channels).enumerate().for_each(|(t, out)| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || {
                 for (tap, w) in weights.chunks_exact(channels).enumerate() {

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
 use rayon::prelude::*;
 use trainer::nodes::{DeltaShape, sum};
 
 use super::heads::transpose;
 use super::tape::{Tape, Tensor, Var};
+use super::vectorised::vectorised;
 
 /// q, k `[T, key_heads·key_dim]`, v `[T, value_heads·value_dim]`, β and e^g `[T, value_heads]`.
 struct Inputs {
@@ -58,7 +58,7 @@ pub fn delta_rule(tape: &mut Tape, shape: DeltaShape, vars: [&Var; 5]) -> Var {
     let (tokens, width) = (inputs.tokens(), shape.value_dim);
     let mut o = vec![0.0; tokens * shape.values()];
     let run = |(head, o): (usize, &mut [f32])| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || forward(&inputs, head, o),
         )
@@ -67,7 +67,7 @@ pub fn delta_rule(tape: &mut Tape, shape: DeltaShape, vars: [&Var; 5]) -> Var {
     let o = transpose(&o, (shape.value_heads, tokens), width);
     tape.record("delta rule", &vars, o, move |dy| {
         let run = |(head, kept): (usize, Vec<f32>)| {
-            Arch::new().dispatch(
+            vectorised(
                 #[inline(always)]
                 || backward(&inputs, head, &kept, dy),
             )

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
 use rayon::prelude::*;
 use trainer::nodes::{Real, exp};
 
 use super::tape::{Tape, Tensor, Var};
+use super::vectorised::vectorised;
 
 /// Elements of one task, as in the trainer's own elementwise nodes.
 const TASK: usize = 16 * 1024;
@@ -15,7 +15,7 @@ const TASK: usize = 16 * 1024;
 pub fn map(x: &[f32], f: impl Fn(f32) -> f32 + Sync) -> Tensor {
     let mut out = vec![0.0; x.len()];
     out.par_chunks_mut(TASK).zip(x.par_chunks(TASK)).for_each(|(out, x)| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || out.iter_mut().zip(x).for_each(|(out, x)| *out = f(*x)),
         );
@@ -27,7 +27,7 @@ pub fn map(x: &[f32], f: impl Fn(f32) -> f32 + Sync) -> Tensor {
 pub fn zip(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32 + Sync) -> Tensor {
     let mut out = vec![0.0; a.len()];
     out.par_chunks_mut(TASK).zip(a.par_chunks(TASK)).zip(b.par_chunks(TASK)).for_each(|((out, a), b)| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = f(*a, *b)),
         );
@@ -38,7 +38,7 @@ pub fn zip(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32 + Sync) -> Tensor {
 /// `to += from`.
 pub fn add_to(to: &mut [f32], from: &[f32]) {
     to.par_chunks_mut(TASK).zip(from.par_chunks(TASK)).for_each(|(to, from)| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || to.iter_mut().zip(from).for_each(|(to, from)| *to += from),
         );

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
 use rayon::prelude::*;
 use trainer::nodes::{dot, rms_norm as norm_rows, rms_norm_backward, sum_of_squares};
 
 use super::tape::{Tape, Tensor, Var};
+use super::vectorised::vectorised;
 
 /// Epsilon of the delta rule's queries and keys.
 const L2_EPS: f32 = 1e-6;
@@ -38,7 +38,7 @@ pub fn rms_norm(tape: &mut Tape, x: &Var, norm: &RmsNorm) -> Var {
 pub fn l2_norm(tape: &mut Tape, x: &Var, dim: usize) -> Var {
     let mut y = vec![0.0; x.values.len()];
     y.par_chunks_mut(ROWS * dim).zip(x.values.par_chunks(ROWS * dim)).for_each(|(y, x)| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || {
                 for (y, x) in y.chunks_exact_mut(dim).zip(x.chunks_exact(dim)) {
@@ -56,7 +56,7 @@ fn l2_norm_backward(x: &[f32], dy: &[f32], dim: usize) -> Tensor {
     let mut dx = vec![0.0; x.len()];
     let rows = dx.par_chunks_mut(ROWS * dim).zip(x.par_chunks(ROWS * dim)).zip(dy.par_chunks(ROWS * dim));
     rows.for_each(|((dx, x), dy)| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || {
                 for ((dx, x), dy) in dx.chunks_exact_mut(dim).zip(x.chunks_exact(dim)).zip(dy.chunks_exact(dim)) {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
 use rayon::prelude::*;
 use trainer::nodes::{exp, max, sum};
 
 use super::tape::{Tape, Tensor, Var};
+use super::vectorised::vectorised;
 
 /// Values whose exponentials are summed at a time.
 const PART: usize = 1024;
@@ -28,7 +28,7 @@ pub fn causal_mask(tape: &mut Tape, x: &Var, tokens: usize) -> Var {
 fn rows(width: usize, (a, b): (&[f32], &[f32]), work: impl Fn(&mut [f32], &[f32], &[f32]) + Sync) -> Tensor {
     let mut out = vec![0.0; a.len()];
     out.par_chunks_mut(width).zip(a.par_chunks(width)).zip(b.par_chunks(width)).for_each(|((out, a), b)| {
-        Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || work(out, a, b),
         );
