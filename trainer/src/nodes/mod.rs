@@ -38,7 +38,7 @@ pub use lora::LoraGroup;
 pub use output_gate::{output_gate, output_gate_backward};
 pub use product::{Matrix, MatrixMut, Threads, multiply};
 pub use real::Real;
-pub use reduce::{dot, sum_of_squares};
+pub use reduce::{dot, max, sum, sum_of_squares};
 pub use rms_norm::{rms_norm, rms_norm_backward};
 pub use rope::{HeadNorm, HeadRows, Rotation};
 pub(crate) use rope::{inverse_frequencies, join_heads, split_heads};

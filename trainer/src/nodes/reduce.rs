@@ -41,7 +41,7 @@ pub fn sum_of_squares<T: Real>(a: &[T]) -> T {
 
 /// Σ a.
 #[inline(always)]
-pub(super) fn sum<T: Real>(a: &[T]) -> T {
+pub fn sum<T: Real>(a: &[T]) -> T {
     let (chunks, tail) = a.as_chunks::<LANES>();
     let mut lanes = [T::ZERO; LANES];
     for chunk in chunks {
@@ -54,7 +54,7 @@ pub(super) fn sum<T: Real>(a: &[T]) -> T {
 
 /// Largest element; −∞ for none. NaN elements are passed over.
 #[inline(always)]
-pub(super) fn max<T: Real>(a: &[T]) -> T {
+pub fn max<T: Real>(a: &[T]) -> T {
     let (chunks, tail) = a.as_chunks::<LANES>();
     let mut lanes = [T::NEG_INFINITY; LANES];
     for chunk in chunks {
