@@ -2,6 +2,7 @@
 //! that keeps every value of the file, and widened to f32 a block of rows at a time.
 
 use half::slice::HalfFloatSliceExt;
+use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -17,6 +18,23 @@ enum Storage {
     Q8(Vec<u8>),
 }
 
+/// Values narrowed at a time.
+const PIECE: usize = 4 << 20;
+
+/// Bits of the narrowed values. From the end, giving back what was narrowed: the two forms together never take more than
+/// the wide one.
+fn narrowed(mut values: Vec<f32>, bits: fn(f32) -> u16) -> Vec<u16> {
+    // Zeros of the system, which take no memory before they are written.
+    let mut narrow = vec![0u16; values.len()];
+    while !values.is_empty() {
+        let (start, end) = (values.len().saturating_sub(PIECE), values.len());
+        narrow[start..end].par_iter_mut().zip(&values[start..]).for_each(|(to, from)| *to = bits(*from));
+        values.truncate(start);
+        values.shrink_to_fit();
+    }
+    narrow
+}
+
 /// `[rows, width]` weights.
 pub struct EmbeddingTable {
     rows: usize,
@@ -30,9 +48,9 @@ impl EmbeddingTable {
         debug_assert_eq!(values.len(), rows * width);
         let exact = |test: fn(f32) -> f32| values.par_iter().all(|v| test(*v).to_bits() == v.to_bits());
         let storage = if exact(|v| bf16::from_f32(v).to_f32()) {
-            Storage::Bf16(values.par_iter().map(|v| bf16::from_f32(*v)).collect())
+            Storage::Bf16(narrowed(values, |v| bf16::from_f32(v).to_bits()).reinterpret_into())
         } else if exact(|v| f16::from_f32(v).to_f32()) {
-            Storage::F16(values.par_iter().map(|v| f16::from_f32(*v)).collect())
+            Storage::F16(narrowed(values, |v| f16::from_f32(v).to_bits()).reinterpret_into())
         } else {
             Storage::F32(values)
         };
