@@ -1,7 +1,7 @@
 //! The fast functional model against f32 GEMM, one thread each, packing and unpacking included; the checked mode beside it.
 //!
-//! `cargo bench -p benches` prints criterion's figures, then a table of ratios measured in turns, so that a machine whose
-//! speed drifts slows both sides.
+//! `cargo bench -p benches --bench products` prints criterion's figures, then a table of ratios measured in turns, so that a
+//! machine whose speed drifts slows both sides.
 
 use std::time::{Duration, Instant};
 
