@@ -18,6 +18,7 @@ const CHUNK: usize = 512;
 const PADDING: usize = 16;
 
 thread_local! {
+    /// Borrowed for a task, which waits for no other: a thread never asks for it twice.
     static WIDENED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
