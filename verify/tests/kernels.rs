@@ -6,6 +6,7 @@
 use hexagon_runtime::{DeviceKind, Direction, Precision, Runtime, RuntimeBuilder, RuntimeConfig, WeightData};
 use kernel_gen::{Arch, library, plan, verify as check_kernel};
 use proptest::prelude::*;
+use verify::cross_check::cases_asked;
 use verify::effective::{f16_weights, q8_weights};
 use verify::product::Product;
 use verify::strategy::{Case, case};
@@ -82,7 +83,7 @@ fn check(case: Case) -> Result<(), TestCaseError> {
 
 /// Cases per kernel; `PERMAFROST_CASES` asks for a long night.
 fn config() -> ProptestConfig {
-    let cases = std::env::var("PERMAFROST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
+    let cases = cases_asked(96).expect("a number of cases");
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

@@ -26,6 +26,12 @@ pub enum CrossCheckError {
     /// An operand in a layout nobody described.
     #[error("{0}; CrossCheck::layout does that here")]
     Layout(#[from] UnknownLayout),
+    /// No number of cases, or none.
+    #[error("{value:?} is no number of cases: give a whole number from 1 on, in PERMAFROST_CASES or CrossCheck::cases")]
+    Cases {
+        /// What was asked for.
+        value: String,
+    },
     /// A wrong case.
     #[error("{0}")]
     Wrong(Box<Failure>),

@@ -49,6 +49,21 @@ pub const CASE_FOLDER: &str = "kernel-cases";
 /// Cases run to simplify a wrong one further than proptest does.
 const MOST_SIMPLIFICATIONS: u32 = 500;
 
+/// What [`CASES_VARIABLE`] asks for, or `default` without it.
+///
+/// # Errors
+/// A value that is no number of cases: a night's run must not turn into a short one unseen.
+pub fn cases_asked(default: u32) -> Result<u32, CrossCheckError> {
+    match std::env::var_os(CASES_VARIABLE) {
+        None => Ok(default),
+        Some(value) => read_cases(&value.to_string_lossy()),
+    }
+}
+
+fn read_cases(value: &str) -> Result<u32, CrossCheckError> {
+    value.parse().ok().filter(|cases| *cases > 0).ok_or_else(|| CrossCheckError::Cases { value: value.to_owned() })
+}
+
 /// A cross-check of one kernel, ready to run.
 pub struct CrossCheck {
     bench: Bench,
@@ -99,12 +114,12 @@ impl CrossCheck {
     /// # Errors
     /// Refused C, or a model that cannot be loaded.
     pub fn with_c(kernel: Verified, library: &str) -> Result<CrossCheck, CrossCheckError> {
-        let cases = std::env::var(CASES_VARIABLE).ok().and_then(|n| n.parse().ok()).unwrap_or(CASES);
+        let cases = cases_asked(CASES)?;
         let bench = Bench::new(kernel, library)?;
         Ok(CrossCheck { bench, cases, largest: 128, folder: CASE_FOLDER.into() })
     }
 
-    /// Cases to draw.
+    /// Cases to draw, at least 1.
     #[must_use]
     pub fn cases(mut self, cases: u32) -> CrossCheck {
         self.cases = cases;
@@ -145,6 +160,9 @@ impl CrossCheck {
     /// # Errors
     /// [`CrossCheckError::Wrong`] with the smallest wrong case found.
     pub fn run(&mut self) -> Result<u32, CrossCheckError> {
+        if self.cases == 0 {
+            return Err(CrossCheckError::Cases { value: "0".to_owned() });
+        }
         self.bench.check_layouts()?;
         let strategy = strategy::trials(self.bench.kernel(), self.largest);
         let config =
@@ -233,5 +251,19 @@ impl CrossCheck {
             break;
         }
         (trial, wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_cases_is_read_or_refused() {
+        assert_eq!(read_cases("20000").unwrap(), 20_000);
+        for wrong in ["0", "20k", "-3", ""] {
+            let error = read_cases(wrong).unwrap_err().to_string();
+            assert!(error.contains("whole number from 1 on"), "{error}");
+        }
     }
 }

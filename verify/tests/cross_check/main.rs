@@ -10,13 +10,14 @@ mod silent_bugs;
 
 use kernel_gen::{Kernel, library};
 use verify::CrossCheck;
+use verify::cross_check::cases_asked;
 
 /// At least 3 000 in all.
 const CASES_PER_KERNEL: u32 = 340;
 
 fn check(kernel: &Kernel) {
-    let cases = std::env::var(verify::cross_check::CASES_VARIABLE).ok().and_then(|n| n.parse().ok());
-    let mut check = CrossCheck::new(kernel).expect("it compiles").cases(cases.unwrap_or(CASES_PER_KERNEL));
+    let cases = cases_asked(CASES_PER_KERNEL).expect("a number of cases");
+    let mut check = CrossCheck::new(kernel).expect("it compiles").cases(cases);
     match check.run() {
         Ok(cases) => println!("{}: {cases} cases", kernel.name),
         Err(error) => panic!("{error}"),
