@@ -170,7 +170,7 @@ fn a_new_crate_builds_passes_its_test_and_runs_its_example() {
     assert!(tested.contains("1 passed"), "{tested}");
     let explained = cargo(&["run", "--offline", "--quiet", "--example", "explain", "--", "100", "200", "300"]);
     assert!(explained.contains("fused.c and fused.svg written"), "{explained}");
-    assert!(std::fs::read_to_string(out.join("fused.c")).unwrap().contains("static int pf_fused("));
+    assert!(std::fs::read_to_string(out.join("fused.c")).unwrap().contains("static int fused_entry("));
     assert!(std::fs::read_to_string(out.join("fused.svg")).unwrap().starts_with("<svg"));
 }
 
