@@ -1,6 +1,6 @@
 //! The gated delta rule as one operator, token by token: S ← e^g·S, d = β·(v − Sᵀk), S ← S + k·dᵀ, o = Sᵀq, for each
 //! value head. The state of every sixteenth token is kept for the backward pass, which computes those between again:
-//! keeping all of them takes sixteen times the memory and is slower.
+//! keeping all of them takes sixteen times the memory.
 
 use std::sync::Arc;
 
