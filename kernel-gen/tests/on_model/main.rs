@@ -2,7 +2,6 @@
 
 mod authored;
 mod model;
-mod step;
 
 use kernel_gen::{Arch, Defect, Kernel, Plan, Verified, ir, library, plan, verify};
 use model::{Case, Model, Outcome};

@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use hexagon_runtime::device::{Call, DdrOperand};
 use kernel_gen::ddr::{DdrImage, DdrLayouts};
-use kernel_gen::ir::{Element, OperandLayout, OperandRole, Statement, StepInput, StepKind};
+use kernel_gen::ir::{Element, HvxStep, OperandLayout, OperandRole, Statement, StepInput, StepKind};
 use kernel_gen::tolerance::{Tolerance, as_multiplied};
 use kernel_gen::{Arch, Kernel, Plan, Verified};
 
-use super::closure;
 use super::judge::judge_rows;
 use super::outputs::Outputs;
 use super::tunables::{self, VTCM_BYTES};
 use super::{CrossCheckError, Trial, Wrong};
+use crate::closure;
 use crate::isolated::{Isolated, Unanswered};
 use crate::row_exponent::row_exponent;
+use crate::step_check::{StepCheckError, check_step};
 
 /// Threads of the fast model: the split of a request over workers must not change a bit.
 const FAST_THREADS: u32 = 3;
@@ -30,17 +31,35 @@ pub(super) struct Bench {
     pub(super) layouts: DdrLayouts,
     checked: Isolated,
     fast: Isolated,
+    limit: Duration,
 }
 
 impl Bench {
     pub fn new(kernel: Verified, library: &str) -> Result<Bench, CrossCheckError> {
         let checked = Isolated::new(library, true, 1, VTCM_BYTES, LIMIT)?;
         let fast = Isolated::new(library, false, FAST_THREADS, VTCM_BYTES, LIMIT)?;
-        Ok(Bench { layouts: DdrLayouts::for_kernel(kernel.kernel()), kernel, checked, fast })
+        Ok(Bench { layouts: DdrLayouts::for_kernel(kernel.kernel()), kernel, checked, fast, limit: LIMIT })
+    }
+
+    /// Every step of the kernel by itself, as it is written.
+    pub fn check_steps(&self) -> Result<(), CrossCheckError> {
+        let mut checked: Vec<&HvxStep> = Vec::new();
+        for step in Arch::ALL.iter().flat_map(|&arch| &self.kernel.on(arch).kernel().steps) {
+            if checked.iter().any(|other| other.source == step.source) {
+                continue;
+            }
+            check_step(step, self.limit).map_err(|error| match error {
+                StepCheckError::Compile(error) => CrossCheckError::Compile(error),
+                StepCheckError::Wrong(failure) => CrossCheckError::Step(failure),
+            })?;
+            checked.push(step);
+        }
+        Ok(())
     }
 
     /// Processor time of one run.
     pub fn set_limit(&mut self, limit: Duration) {
+        self.limit = limit;
         self.checked.set_limit(limit);
         self.fast.set_limit(limit);
     }

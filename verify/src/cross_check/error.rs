@@ -10,6 +10,7 @@ use kernel_gen::Diagnostic;
 use kernel_gen::ddr::UnknownLayout;
 
 use super::Trial;
+use crate::step_check::StepFailure;
 
 /// Why a cross-check did not pass.
 #[derive(thiserror::Error)]
@@ -32,6 +33,9 @@ pub enum CrossCheckError {
         /// What was asked for.
         value: String,
     },
+    /// A step that is wrong by itself, with every kernel that uses it.
+    #[error("{0}")]
+    Step(Box<StepFailure>),
     /// A wrong case.
     #[error("{0}")]
     Wrong(Box<Failure>),
@@ -68,7 +72,7 @@ pub enum Wrong {
     Device(String),
     /// The kernel ended the process it ran in.
     Ended(String),
-    /// The kernel did not end; such a case is not shrunk.
+    /// The kernel did not end; such a case is not shrunk, which the failure says.
     Hung(String),
     /// A closure of the author's panicked: which, and its words.
     Reference(String),
@@ -136,6 +140,20 @@ pub enum Wrong {
     },
 }
 
+impl Wrong {
+    /// Whether a smaller case that is wrong as `other` is still shows this: the same kind of failure, by the same rule of the
+    /// checked model. A flag that is wrong may turn into a number that is, never the other way round.
+    pub(super) fn shown_by(&self, other: &Wrong) -> bool {
+        // `place: kernel, step at indices: rule (bytes and address)`.
+        let rule = |text: &str| text.rsplit(": ").next().and_then(|rule| rule.split(" (").next()).map(str::to_owned);
+        match (self, other) {
+            (Wrong::Device(one), Wrong::Device(another)) => rule(one) == rule(another),
+            (Wrong::Flag { .. }, Wrong::Output { .. }) => true,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+}
+
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -199,6 +217,9 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel `{}`: {}\n  case: {}\n  plan: {}", self.kernel, self.wrong, self.trial, self.plan)?;
+        if matches!(self.wrong, Wrong::Hung(_)) && self.saved.is_some() {
+            f.write_str("\n  as drawn: every try at a smaller case would take the time limit again")?;
+        }
         match &self.saved {
             None => Ok(()),
             Some(Ok(path)) => {
@@ -210,5 +231,25 @@ impl fmt::Display for Failure {
             }
             Some(Err(error)) => write!(f, "\n  not saved: {error}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_failure_does_not_show_the_one_found() {
+        let trap = |index: u32, rule: &str| {
+            Wrong::Device(format!(
+                "src/lib.rs:7:9: kernel `k`, step `load wq` at m={index}: {rule} (128 bytes at VTCM + 0x80)"
+            ))
+        };
+        let output = Wrong::Output { row: 0, column: 0, got: 1.0, expected: 2.0, bound: 0.0, outside: 1, compared: 1 };
+        let flag = Wrong::Flag { row: 0, flagged: true, largest_partial: 1.0, reason: None };
+        assert!(trap(3, "a read of never-written bytes").shown_by(&trap(0, "a read of never-written bytes")));
+        assert!(!trap(3, "a read of never-written bytes").shown_by(&trap(3, "a write outside every window")));
+        assert!(!trap(3, "a read of never-written bytes").shown_by(&output) && !output.shown_by(&flag));
+        assert!(flag.shown_by(&output) && output.shown_by(&output));
     }
 }

@@ -12,12 +12,13 @@
 //! integer; rows are flagged for retry exactly when a partial sum overflows; nothing but the output rows asked for is
 //! written; and both models give the same bits.
 //!
+//! Before that every step of the kernel's author is held against its own reference ([`crate::step_check`]).
+//!
 //! Kernels run in a process of their own, so a body that crashes, ends the process or never returns is a wrong case like another;
 //! so is a reference that panics. A wrong case is shrunk and saved as JSON; [`replay`] runs it again.
 
 mod bench;
 mod case_file;
-mod closure;
 mod error;
 mod judge;
 mod outputs;
@@ -155,31 +156,39 @@ impl CrossCheck {
         self
     }
 
-    /// Draws and runs the cases; returns how many were run.
+    /// Checks the steps of the kernel by themselves, then draws and runs the cases; returns how many were run.
     ///
     /// # Errors
+    /// [`CrossCheckError::Step`] with the first wrong element of a step, and
     /// [`CrossCheckError::Wrong`] with the smallest wrong case found.
     pub fn run(&mut self) -> Result<u32, CrossCheckError> {
         if self.cases == 0 {
             return Err(CrossCheckError::Cases { value: "0".to_owned() });
         }
         self.bench.check_layouts()?;
+        self.bench.check_steps()?;
         let strategy = strategy::trials(self.bench.kernel(), self.largest);
         let config =
             Config { cases: self.cases, failure_persistence: None, max_shrink_iters: 4000, ..Config::default() };
         let bench = RefCell::new(&mut self.bench);
         // Every case that does not end costs the time limit, so the first one is neither shrunk nor run again.
         let hung: RefCell<Option<(Trial, Wrong)>> = RefCell::new(None);
+        // A smaller case that is wrong in another way would hide what was found.
+        let found: RefCell<Option<Wrong>> = RefCell::new(None);
         let result = TestRunner::new(config).run(&strategy, |trial| {
             if hung.borrow().is_some() {
                 return Ok(());
             }
-            bench.borrow_mut().run(&trial).map_err(|wrong| {
+            bench.borrow_mut().run(&trial).or_else(|wrong| {
                 let words = wrong.to_string();
-                if matches!(wrong, Wrong::Hung(_)) {
-                    hung.replace(Some((trial, wrong)));
+                if found.borrow().as_ref().is_some_and(|found| !found.shown_by(&wrong)) {
+                    return Ok(());
                 }
-                TestCaseError::fail(words)
+                if matches!(wrong, Wrong::Hung(_)) {
+                    hung.replace(Some((trial, wrong.clone())));
+                }
+                found.replace(Some(wrong));
+                Err(TestCaseError::fail(words))
             })
         });
         if let Some((trial, wrong)) = hung.into_inner() {
@@ -242,7 +251,7 @@ impl CrossCheck {
                     break 'again;
                 }
                 if let Err(other) = self.bench.run(&case)
-                    && std::mem::discriminant(&other) == std::mem::discriminant(&wrong)
+                    && wrong.shown_by(&other)
                 {
                     (trial, wrong) = (case, other);
                     continue 'again;

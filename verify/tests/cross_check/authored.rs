@@ -78,7 +78,7 @@ kernel! {
     }
 
     /// dX = dY · W: the pairs are rows of W, which is the contraction, so the tiles are weight tiles without a swap.
-    kernel input_grad_sign_magnitude {
+    pub kernel input_grad_sign_magnitude {
         axes { m: token, n: out, k: in }
         operand dy: activation f32 row_major[m, n] in ddr_stream;
         operand w: weight sign_magnitude_tiles[n, k] in ddr_resident;

@@ -117,6 +117,7 @@ fn a_kernel_that_does_not_end_is_stopped() {
         let text = failure.wrong.to_string();
         assert!(matches!(failure.wrong, Wrong::Hung(_)), "{text}");
         assert!(text.contains("does not end") && text.contains(place), "{text}");
+        assert!(failure.to_string().contains("as drawn: every try at a smaller case"), "{failure}");
     }
 }
 

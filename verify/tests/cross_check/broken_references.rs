@@ -1,8 +1,10 @@
 //! References that ask for what is not there, or give what is no number: each ends as a saved case that says which.
 
+use hexagon_runtime::Overflow;
 use kernel_gen::ir::{Reference, StepReference};
 use kernel_gen::{Kernel, kernel, library};
-use verify::cross_check::{Failure, Wrong};
+use verify::cross_check::{Failure, Tiles, Trial, Wrong};
+use verify::family::RowFamily;
 use verify::{CrossCheck, CrossCheckError};
 
 use super::authored::forward_e5m2;
@@ -74,11 +76,31 @@ fn a_reference_that_is_no_number_is_not_an_overflow() {
     assert!(failure.to_string().contains("the reference of the kernel gives NaN for row 0, column 0"), "{failure}");
 }
 
+/// One case, without the check of the steps by themselves: what a saved case says.
+fn tried(kernel: &Kernel) -> String {
+    let trial = Trial {
+        arch: 79,
+        extents: vec![1, 1, 1],
+        spare_rows: 0,
+        first_strip: 0,
+        tiles: Tiles::Given(vec![32, 32, 32]),
+        families: vec![RowFamily::SmallIntegers],
+        magnitude: 0,
+        weight_magnitude: 0,
+        overflow: Overflow::default(),
+        seed: 0,
+    };
+    match CrossCheck::new(kernel).expect("it compiles").run_trial(&trial) {
+        Err(CrossCheckError::Wrong(failure)) => failure.wrong.to_string(),
+        other => panic!("{}: {other:?}", kernel.name),
+    }
+}
+
 #[test]
 fn a_byte_behind_the_tile_is_named() {
     let mut kernel = forward_e5m2();
     kernel.steps[0].reference = StepReference::new(|tile, _, _| f64::from(tile.byte(5000)));
-    let text = found(&kernel).wrong.to_string();
+    let text = tried(&kernel);
     for part in ["operand `w`", "the input tile has 1024 bytes", "byte 5000", "broken_references.rs:"] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
@@ -88,6 +110,20 @@ fn a_byte_behind_the_tile_is_named() {
 fn a_step_that_makes_no_number_is_named() {
     let mut kernel = forward_e5m2();
     kernel.steps[0].reference = StepReference::new(|_, _, _| f64::NAN);
-    let text = found(&kernel).wrong.to_string();
+    let text = tried(&kernel);
     assert!(text.contains("of operand `w` is NaN, by the reference of step `widen_e5m2`"), "{text}");
+}
+
+#[test]
+fn a_reference_that_is_one_percent_off_ends_where_it_is_easy_to_read() {
+    let mut kernel = library::forward_f16();
+    // Operands 0 and 1 are x[m, k] and w[n, k]; axis 2 is k.
+    kernel.reference = Reference::new(|c, i, j| {
+        let product = |k| c.element(0, i, k) * c.element(1, j, k);
+        1.01 * (0..c.extent(2)).map(product).sum::<f64>()
+    });
+    let failure = found(&kernel);
+    assert_eq!(failure.trial.extents, [1, 1, 1], "{failure}");
+    assert_eq!(failure.trial.families, [RowFamily::SmallIntegers], "{failure}");
+    assert!(matches!(failure.wrong, Wrong::Output { .. }), "{failure}");
 }

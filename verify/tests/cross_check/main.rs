@@ -7,6 +7,7 @@ mod conditional;
 mod layouts;
 mod saved_cases;
 mod silent_bugs;
+mod steps;
 
 use kernel_gen::{Kernel, library};
 use verify::CrossCheck;

@@ -11,7 +11,7 @@ thread_local! {
 
 /// What `closure` gives, or the words of its panic with file, line and column. The panic is not printed: a wrong case is run
 /// again many times until it is small.
-pub(super) fn call<T>(closure: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn call<T>(closure: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
