@@ -7,9 +7,10 @@ const GUIDE: &str = include_str!("../../docs/kernel-author-guide.md");
 const VERIFIER: &str = include_str!("snapshots/verifier__messages_of_the_verifier.snap");
 const PLANNER: &str = include_str!("snapshots/planner__messages_say_what_to_do.snap");
 const REQUIREMENTS: &str = include_str!("snapshots/planner__messages_of_requirements.snap");
-const RUNS: [&str; 2] = [
+const RUNS: [&str; 3] = [
     include_str!("../../verify/tests/cross_check/broken_bodies.rs"),
     include_str!("../../verify/tests/cross_check/broken_references.rs"),
+    include_str!("../../verify/tests/cross_check/steps.rs"),
 ];
 const DEVICE: &str = include_str!("../../verify/tests/plans_by_hand.rs");
 
