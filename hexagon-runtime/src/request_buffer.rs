@@ -1,11 +1,16 @@
 //! Input and output rows of one request, laid out the way the kernels want them, reused between requests.
 
+use rayon::prelude::*;
+
 use crate::buffer::{AlignedBytes, VECTOR_BYTES};
 use crate::float_path::{InputRows, OutputRows};
 use crate::row_scale::row_exponent;
 
 /// f32 values in one HVX vector: rows start on vector boundaries.
 const VECTOR_VALUES: usize = VECTOR_BYTES / size_of::<f32>();
+
+/// Fewer rows than this are copied faster by one thread than by two.
+const ROWS_OF_A_TASK: usize = 32;
 
 /// Rows in, rows out, and what the row scale rule keeps per row.
 #[derive(Default)]
@@ -48,10 +53,15 @@ impl RequestBuffer {
     ) -> Result<(), NotFinite> {
         self.reshape(rows, input_width, output_width);
         let stride = self.input_stride();
-        for (row, from) in input.chunks_exact(input_width).enumerate() {
-            let exponent = row_exponent(from).map_err(|column| NotFinite { row, column })?;
-            self.exponents.push(exponent);
-            self.input.as_mut_slice::<f32>()[row * stride..row * stride + input_width].copy_from_slice(from);
+        let padded = self.input.as_mut_slice::<f32>().par_chunks_exact_mut(stride);
+        let copy = |(to, from): (&mut [f32], &[f32])| {
+            to[..input_width].copy_from_slice(from);
+            row_exponent(from)
+        };
+        let exponents: Vec<_> =
+            padded.zip(input.par_chunks_exact(input_width)).with_min_len(ROWS_OF_A_TASK).map(copy).collect();
+        for (row, exponent) in exponents.into_iter().enumerate() {
+            self.exponents.push(exponent.map_err(|column| NotFinite { row, column })?);
         }
         Ok(())
     }
@@ -76,10 +86,9 @@ impl RequestBuffer {
 
     /// Copies the dense output rows out.
     pub fn read(&self, out: &mut [f32]) {
-        let rows = self.output.as_slice::<f32>().chunks_exact(self.output_stride());
-        for (to, from) in out.chunks_exact_mut(self.output_width).zip(rows) {
-            to.copy_from_slice(&from[..self.output_width]);
-        }
+        let rows = self.output.as_slice::<f32>().par_chunks_exact(self.output_stride());
+        let copy = |(to, from): (&mut [f32], &[f32])| to.copy_from_slice(&from[..self.output_width]);
+        out.par_chunks_exact_mut(self.output_width).zip(rows).with_min_len(ROWS_OF_A_TASK).for_each(copy);
     }
 
     /// Values from one input row to the next.
