@@ -1,5 +1,6 @@
 //! `permafrost kernel …` as a kernel author types it.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -102,19 +103,64 @@ fn diff_shows_plans_counts_and_c() {
 #[test]
 fn emitted_folder_compiles_as_it_says() {
     let folder = tempfile::tempdir().unwrap();
+    for kernel in [None, Some("forward_q8"), Some("input_grad_f16")] {
+        let out = folder.path().join(kernel.unwrap_or("all"));
+        let words = ["emit", "--arch", "v79", "--out", out.to_str().unwrap()];
+        succeeds(&kernel.into_iter().fold(words.to_vec(), |mut words, name| {
+            words.push(name);
+            words
+        }));
+        let build = std::fs::read_to_string(out.join("BUILD.md")).unwrap();
+        assert!(build.contains("-mv79"), "{build}");
+        let stated = build.split("```").find(|part| part.trim_start().starts_with("gcc ")).unwrap();
+        let gcc = Command::new("sh").args(["-ec", stated]).current_dir(&out).output().unwrap();
+        let said = String::from_utf8_lossy(&gcc.stderr);
+        assert!(gcc.status.success() && said.is_empty(), "{stated}: {said}");
+        assert!(out.join(kernel.unwrap_or("permafrost_kernels")).with_extension("o").is_file());
+    }
+}
+
+#[test]
+fn emit_overwrites_nothing_that_differs_unless_forced() {
+    let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("c");
-    succeeds(&["emit", "--arch", "v81", "--out", out.to_str().unwrap()]);
-    succeeds(&["emit", "forward_q8", "--arch", "v79", "--out", out.to_str().unwrap()]);
-    assert!(out.join("forward_q8.c").is_file());
-    let build = std::fs::read_to_string(out.join("BUILD.md")).unwrap();
-    assert!(build.contains("-mv79"), "{build}");
-    let gcc = Command::new("gcc")
-        .args(["-std=c11", "-O1", "-ffp-contract=off", "-fno-math-errno", "-DPF_MODEL_CHECKED", "-I", "device"])
-        .args(["-c", "permafrost_kernels.c", "-o", "kernels.o"])
-        .current_dir(&out)
-        .output()
-        .expect("gcc is installed");
-    assert!(gcc.status.success(), "{}", String::from_utf8_lossy(&gcc.stderr));
+    let emit = ["emit", "forward_q8", "--arch", "v79", "--out", out.to_str().unwrap()];
+    succeeds(&emit);
+    // What is there is what would be written.
+    succeeds(&emit);
+    for file in ["forward_q8.c", "BUILD.md", "device/device.h"] {
+        let path = out.join(file);
+        let emitted = std::fs::read_to_string(&path).unwrap();
+        let edited = format!("{emitted}/* mine */\n");
+        std::fs::write(&path, &edited).unwrap();
+        // Another file is missing, and stays so: nothing is written.
+        std::fs::remove_file(out.join("device/abi.h")).unwrap();
+        let said = fails(&emit);
+        // The report breaks a long path where it likes.
+        let joined = said.replace(' ', "");
+        assert!(joined.contains(&format!("{}isthere", path.display())) && said.contains("--force"), "{said}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), edited);
+        assert!(!out.join("device/abi.h").exists());
+        succeeds(&[&emit[..], &["--force"]].concat());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), emitted);
+        assert!(out.join("device/abi.h").is_file());
+    }
+}
+
+#[test]
+fn emit_takes_the_device_library_from_the_sources_it_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("c");
+    let nowhere = folder.path().to_str().unwrap();
+    let emit = ["emit", "forward_q8", "--arch", "v79", "--out", out.to_str().unwrap(), "--permafrost"];
+    assert!(fails(&[&emit[..], &[nowhere]].concat()).contains("holds no Permafrost sources"));
+    assert!(!out.exists());
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    succeeds(&[&emit[..], &[sources.to_str().unwrap()]].concat());
+    for from in kernel_gen::device_files().unwrap() {
+        let to = out.join("device").join(from.file_name().unwrap());
+        assert_eq!(std::fs::read(&from).unwrap(), std::fs::read(to).unwrap(), "{}", from.display());
+    }
 }
 
 #[test]
@@ -134,8 +180,12 @@ fn new_writes_a_crate_and_refuses_what_would_not_build() {
     for name in ["Fused", "9fused", "fn", "a-b", ""] {
         assert!(fails(&["new", name, "--out", other.to_str().unwrap()]).contains("cannot name a kernel"), "{name}");
     }
+    let (longest, too_long) = ("a".repeat(64), "a".repeat(65));
+    assert!(fails(&["new", &too_long, "--out", other.to_str().unwrap()]).contains("65 letters; take at most 64"));
+    assert!(!other.exists());
+    succeeds(&["new", &longest, "--out", folder.path().join("longest").to_str().unwrap()]);
     let nowhere = ["new", "a", "--out", other.to_str().unwrap(), "--permafrost", folder.path().to_str().unwrap()];
-    assert!(fails(&nowhere).contains("holds no kernel-gen"));
+    assert!(fails(&nowhere).contains("holds no Permafrost sources"));
     assert!(!other.exists());
 }
 
@@ -155,23 +205,79 @@ fn a_new_crate_builds_passes_its_test_and_runs_its_example() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     std::fs::copy(workspace.join("Cargo.lock"), out.join("Cargo.lock")).unwrap();
     let cargo = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO"))
+        Command::new(env!("CARGO"))
             .args(arguments)
             .current_dir(&out)
             .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-crate"))
             .env("PERMAFROST_CASES", "64")
             .output()
-            .unwrap();
+            .unwrap()
+    };
+    let passes = |arguments: &[&str]| {
+        let output = cargo(arguments);
         let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "cargo {arguments:?}: {text}\n{errors}");
         text.into_owned()
     };
-    let tested = cargo(&["test", "--offline", "--quiet"]);
+    let tested = passes(&["test", "--offline", "--quiet"]);
     assert!(tested.contains("1 passed"), "{tested}");
-    let explained = cargo(&["run", "--offline", "--quiet", "--example", "explain", "--", "100", "200", "300"]);
-    assert!(explained.contains("fused.c and fused.svg written"), "{explained}");
+
+    // What the tests are built of is what the example is built of. A file name has the hash of the settings in it.
+    let json = ["--offline", "--quiet", "--message-format=json"];
+    let for_tests = libraries(&passes(&[&["test", "--no-run"], &json[..]].concat()));
+    let for_example = libraries(&passes(&[&["build", "--example", "explain"], &json[..]].concat()));
+    assert!(for_example.iter().any(|file| file.contains("kernel_gen")), "{for_example:?}");
+    assert_eq!(for_example.difference(&for_tests).collect::<Vec<_>>(), Vec::<&String>::new());
+
+    let example = ["run", "--offline", "--quiet", "--example", "explain", "--"];
+    let explained = passes(&[&example[..], &["100x200x300"]].concat());
+    assert!(explained.contains("fused.c written") && explained.contains("fused.svg written"), "{explained}");
     assert!(std::fs::read_to_string(out.join("fused.c")).unwrap().contains("static int fused_entry("));
     assert!(std::fs::read_to_string(out.join("fused.svg")).unwrap().starts_with("<svg"));
+
+    let refused = |arguments: &[&str]| {
+        let output = cargo(&[&example[..], arguments].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        said
+    };
+    let usage: [&[&str]; 8] = [
+        &[],
+        &["100x200"],
+        &["1x2x3x4"],
+        &["axbxc"],
+        &["-1x2x3"],
+        &["99999999999x1x1"],
+        &["x"],
+        &["100", "200", "300"],
+    ];
+    for arguments in usage {
+        assert_eq!(
+            refused(arguments),
+            "usage: cargo run --example explain -- SHAPE: the extents of m, n, k, 1 to 16777216, as in 512x512x512\n"
+        );
+    }
+    let zero = refused(&["0x200x300"]);
+    assert_eq!(zero, "axis `m` of kernel `fused` has extent 0: it must lie in 1..=16777216\n");
+
+    // A kernel that was altered behind the macro's back, in two places: both rules, in words.
+    let written = std::fs::read_to_string(out.join("src/lib.rs")).unwrap();
+    let altered = "pub fn fused() -> kernel_gen::Kernel {\n    let mut kernel = written::fused();\n    \
+                   kernel.axes[0].name = \"static\".into();\n    kernel.windows[0].name = \"linux\".into();\n    kernel\n}\n";
+    std::fs::write(out.join("src/lib.rs"), format!("mod written {{\n{written}}}\n{altered}")).unwrap();
+    let broken = refused(&["100x200x300"]);
+    for words in ["error[name]: axis `static`", "error[name]: window `linux`", "\n  help: take another"] {
+        assert!(broken.contains(words), "{words}: {broken}");
+    }
+}
+
+/// Library files of dependencies in what `cargo --message-format=json` printed.
+fn libraries(messages: &str) -> BTreeSet<String> {
+    let lines = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let files = lines.filter_map(|message| message["filenames"].as_array().cloned()).flatten();
+    let files = files.filter_map(|file| file.as_str().map(str::to_owned));
+    files.filter(|file| file.ends_with(".rlib") && file.contains("/deps/")).collect()
 }
 
 #[test]

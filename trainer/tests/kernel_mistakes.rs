@@ -107,7 +107,7 @@ fn the_commands_to_type_next_can_be_typed() {
         let output = permafrost(&["new", "fused", "--out", out.to_str().unwrap()]);
         assert!(output.status.success());
         let text = String::from_utf8(output.stdout).unwrap();
-        let cd = text.lines().find_map(|line| line.strip_suffix(" && cargo run --example explain -- 512 2560 2560"));
+        let cd = text.lines().find_map(|line| line.strip_suffix(" && cargo run --example explain -- 512x2560x2560"));
         let shell = Command::new("sh").args(["-c", &format!("{} && pwd -P", cd.unwrap())]).output().unwrap();
         let went = String::from_utf8(shell.stdout).unwrap();
         assert_eq!(Path::new(went.trim_end()), fs::canonicalize(&out).unwrap(), "{text}");

@@ -1,24 +1,50 @@
-//! Shows the kernel on both architectures for a shape and writes their C and a picture of VTCM.
+//! Shows the kernel on both architectures for a shape, as in 512x2560x2560, and writes their C and a picture of VTCM.
 
 use std::error::Error;
+use std::io::{Write, stderr, stdout};
+use std::process::ExitCode;
+use std::{env, fs};
 
 use bf16_bias_q8::bf16_bias_q8;
-use kernel_gen::{Arch, emit_c, explain::explain, plan, verify};
+use kernel_gen::plan::{self, MAX_EXTENT};
+use kernel_gen::{Arch, Kernel, emit_c, explain::explain, verify};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let shape = std::env::args().skip(1).map(|extent| extent.parse()).collect::<Result<Vec<u32>, _>>()?;
-    let kernel = verify(&bf16_bias_q8()).map_err(|broken| broken[0].to_string())?;
-    let folder = std::env::temp_dir();
+fn main() -> ExitCode {
+    let Err(error) = show(&bf16_bias_q8()) else { return ExitCode::SUCCESS };
+    // Where nobody reads errors, the exit code says that there was one.
+    let _ = writeln!(stderr(), "{error}");
+    ExitCode::FAILURE
+}
+
+fn show(kernel: &Kernel) -> Result<(), Box<dyn Error>> {
+    let verified = verify(kernel).map_err(|broken| broken.iter().map(|rule| format!("{rule}\n")).collect::<String>())?;
+    let shape = shape(kernel).ok_or_else(|| usage(kernel))?;
+    let folder = env::temp_dir();
     for arch in [Arch::V79, Arch::V81] {
-        let plan = plan::solve(&kernel, arch, &shape, arch.vtcm_bytes())?;
-        let explanation = explain(&kernel, &plan, 0..shape[0]);
-        println!("{explanation}");
+        let plan = plan::solve(&verified, arch, &shape, arch.vtcm_bytes())?;
+        let explanation = explain(&verified, &plan, 0..plan.axes[0].extent);
+        writeln!(stdout(), "{explanation}")?;
         let name = format!("bf16_bias_q8_{arch}").to_lowercase();
-        for (ending, text) in [("c", emit_c(&kernel, arch)), ("svg", explanation.svg())] {
+        for (ending, text) in [("c", emit_c(&verified, arch)), ("svg", explanation.svg())] {
             let file = folder.join(&name).with_extension(ending);
-            std::fs::write(&file, text)?;
-            println!("{} written", file.display());
+            fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+            writeln!(stdout(), "{} written", file.display())?;
         }
     }
     Ok(())
+}
+
+/// The only argument: an extent for each axis.
+fn shape(kernel: &Kernel) -> Option<Vec<u32>> {
+    let mut arguments = env::args_os().skip(1);
+    let (text, None) = (arguments.next()?.into_string().ok()?, arguments.next()) else { return None };
+    let extents: Vec<u32> = text.split(['x', '×']).map(|extent| extent.parse().ok()).collect::<Option<_>>()?;
+    (extents.len() == kernel.axes.len()).then_some(extents)
+}
+
+fn usage(kernel: &Kernel) -> String {
+    let names: Vec<&str> = kernel.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let example = vec!["512"; names.len()].join("x");
+    let names = names.join(", ");
+    format!("usage: explain SHAPE: the extents of {names}, 1 to {MAX_EXTENT}, as in {example}")
 }

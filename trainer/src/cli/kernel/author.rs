@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{KernelError, json, names};
+use super::{KernelError, json, names, sources};
 
 /// Flags of `permafrost kernel new`.
 #[derive(Args, Debug)]
 pub(super) struct NewArgs {
-    /// Name of the kernel and its crate: lower-case letters, digits and _.
+    /// Name of the kernel and its crate: lower-case letters, digits and _, at most 64 of them.
     name: String,
     /// Folder of the new crate; must not exist.
     #[arg(long)]
@@ -41,12 +41,10 @@ impl NewArgs {
         if self.out.exists() {
             return Err(KernelError::Exists { path: self.out });
         }
-        let sources = sources(self.permafrost)?;
+        let sources = in_toml(sources::find(self.permafrost)?)?;
         let mut written = Vec::new();
         for (file, text) in FILES {
-            // The path goes into a TOML string.
-            let path = sources.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
-            let text = text.replace(TEMPLATE_NAME, &self.name).replace("@PERMAFROST@", &path);
+            let text = text.replace(TEMPLATE_NAME, &self.name).replace("@PERMAFROST@", &sources);
             let to = self.out.join(file);
             write(&to, &text)?;
             written.push(to);
@@ -61,18 +59,17 @@ impl NewArgs {
                 self.name
             );
             outln!("cd {folder} && cargo test            # compiles the emitted C with gcc and checks it");
-            outln!("cd {folder} && cargo run --example explain -- 512 2560 2560");
+            outln!("cd {folder} && cargo run --example explain -- 512x2560x2560");
         }
         Ok(())
     }
 }
 
-fn sources(given: Option<PathBuf>) -> Result<PathBuf, KernelError> {
-    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf);
-    let path = given.or(built_from).unwrap_or_default();
-    let path = fs::canonicalize(&path).map_err(|_| KernelError::Sources { path })?;
-    let complete = ["kernel-gen", "verify"].iter().all(|name| path.join(name).join("Cargo.toml").is_file());
-    if complete { Ok(path) } else { Err(KernelError::Sources { path }) }
+/// `path` as the inside of a TOML string, which takes what JSON escapes.
+fn in_toml(path: PathBuf) -> Result<String, KernelError> {
+    let Some(text) = path.to_str() else { return Err(KernelError::NoText { path }) };
+    let quoted = serde_json::Value::from(text).to_string();
+    Ok(quoted[1..quoted.len() - 1].to_owned())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), KernelError> {

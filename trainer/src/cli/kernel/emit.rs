@@ -1,13 +1,13 @@
 //! `permafrost kernel emit`
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
-use kernel_gen::{Arch, device_files, emit_c, emit_library, library};
+use kernel_gen::{Arch, emit_c, emit_library, library};
 
 use super::selection::{self, Generation};
-use super::{KernelError, json};
+use super::{KernelError, json, sources};
 
 /// Flags of `permafrost kernel emit`.
 #[derive(Args, Debug)]
@@ -20,6 +20,12 @@ pub(super) struct EmitArgs {
     /// Folder to write to; made if it is not there.
     #[arg(long)]
     out: PathBuf,
+    /// Overwrite files of other content.
+    #[arg(long)]
+    force: bool,
+    /// Folder of the Permafrost sources, which have the device library; those this program was built from if not given.
+    #[arg(long)]
+    permafrost: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -35,18 +41,21 @@ impl EmitArgs {
                 ("permafrost_kernels.c".to_owned(), emit_library(&kernels))
             }
         };
+        let build = build_commands(self.arch.into(), &file, self.kernel.is_some());
+        let mut files = vec![(self.out.join(&file), text.into_bytes())];
+        files.extend(device_library(&sources::find(self.permafrost)?, &self.out.join("device"))?);
+        files.push((self.out.join("BUILD.md"), build.into_bytes()));
         // First the folder that was given, so that an error names it.
-        fs::create_dir_all(&self.out).map_err(|source| KernelError::Io { path: self.out.clone(), source })?;
-        let device = self.out.join("device");
-        fs::create_dir_all(&device).map_err(|source| KernelError::Io { path: device.clone(), source })?;
-        let mut written = vec![write(&self.out.join(&file), &text)?];
-        let headers = kernel_gen::device_dir();
-        for from in device_files().map_err(|source| KernelError::Io { path: headers, source })? {
-            let to = device.join(from.file_name().unwrap_or_default());
-            fs::copy(&from, &to).map_err(|source| KernelError::Io { path: from, source })?;
-            written.push(to);
+        fs::create_dir_all(&self.out).map_err(refused(&self.out))?;
+        if !self.force {
+            files.iter().try_for_each(|(path, content)| same_or_absent(path, content))?;
         }
-        written.push(write(&self.out.join("BUILD.md"), &build_commands(self.arch.into(), &file))?);
+        let device = self.out.join("device");
+        fs::create_dir_all(&device).map_err(refused(&device))?;
+        for (path, content) in &files {
+            fs::write(path, content).map_err(refused(path))?;
+        }
+        let written: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
         if self.json {
             json::print(&json::files(&written));
         } else {
@@ -56,28 +65,56 @@ impl EmitArgs {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<PathBuf, KernelError> {
-    fs::write(path, text).map_err(|source| KernelError::Io { path: path.to_path_buf(), source })?;
-    Ok(path.to_path_buf())
+fn refused(path: &Path) -> impl FnOnce(io::Error) -> KernelError {
+    |source| KernelError::Io { path: path.to_path_buf(), source }
+}
+
+/// The files of the device library, sorted, as they will lie in `to`.
+fn device_library(sources: &Path, to: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, KernelError> {
+    let from = sources.join("kernel-gen/device");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&from).map_err(refused(&from))? {
+        let path = entry.map_err(refused(&from))?.path();
+        if path.is_file() {
+            let content = fs::read(&path).map_err(refused(&path))?;
+            files.push((to.join(path.file_name().unwrap_or_default()), content));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn same_or_absent(path: &Path, content: &[u8]) -> Result<(), KernelError> {
+    match fs::read(path) {
+        Ok(there) if there != content => Err(KernelError::Differs { path: path.to_path_buf() }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(refused(path)(error)),
+        _ => Ok(()),
+    }
 }
 
 /// The C text is the same for every architecture unless the kernel says `when v79`: tile sizes come from the plan,
 /// instructions from the device library.
-fn build_commands(arch: Arch, file: &str) -> String {
+fn build_commands(arch: Arch, file: &str, alone: bool) -> String {
     let number = arch.number();
+    // What nothing in the file uses: the entry of the kernel, or the table of all entries.
+    let (unused, exempt) =
+        if alone { ("entry", "-Wno-unused-function") } else { ("table `pf_kernels`", "-Wno-unused-const-variable") };
+    let model =
+        if alone { "" } else { ", for a functional model with `model_table.h` behind it and `-DPF_VARIANT=NAME`" };
     format!(
         "# Building {file} for {arch}\n\n\
          The same file serves every backend of `device/device.h`; a macro picks it.\n\n\
          With Qualcomm's compiler, whose assembler knows HMX:\n\n\
          ```\n\
-         hexagon-clang -mv{number} -mhvx=v{number} -mhvx-length=128B -mhmx -O3 -G0 -fPIC -Wall -Wextra \\\n    \
+         hexagon-clang -mv{number} -mhvx=v{number} -mhvx-length=128B -mhmx -O3 -G0 -fPIC -Wall -Wextra {exempt} \\\n    \
          -DPF_HEXAGON -DPF_SDK -I device -c {file}\n\
          ```\n\n\
          On a laptop, against the functional model that traps on broken rules:\n\n\
          ```\n\
-         gcc -std=c11 -O2 -ffp-contract=off -fno-math-errno -Wall -Wextra -DPF_MODEL_CHECKED -I device -c {file}\n\
+         gcc -std=c11 -O2 -ffp-contract=off -fno-math-errno -Wall -Wextra {exempt} \\\n    \
+         -DPF_MODEL_CHECKED -I device -c {file}\n\
          ```\n\n\
-         Without an entry that calls it a kernel is an unused static function, which the compiler says; a device includes\n\
-         the file and, for the functional model, `model_table.h` after it.\n"
+         Both lines check the file, no more: its {unused} is static, for the file of a device that includes it, so `{exempt}` is \
+         there and the object file has no code. Include {file} in such a file{model}.\n"
     )
 }

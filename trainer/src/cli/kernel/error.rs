@@ -71,9 +71,32 @@ pub(in crate::cli) enum KernelError {
         /// The folder.
         path: PathBuf,
     },
-    /// No Permafrost sources for a new crate to depend on.
-    #[error("{} holds no kernel-gen and verify: give the folder of the Permafrost sources with --permafrost", path.display())]
+    /// A file of other content where a file is to be written.
+    #[error("{} is there already and differs from what would be written: give another folder with --out, or --force to \
+             overwrite", path.display())]
+    Differs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No Permafrost sources where they were said to be.
+    #[error("{} holds no Permafrost sources (kernel-gen and verify): give the folder of a checkout with --permafrost", path.display())]
     Sources {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The sources this program was built from are gone.
+    #[error(
+        "this program was built from {}, where the Permafrost sources are no longer: give the folder of a checkout with \
+         --permafrost",
+        path.display()
+    )]
+    BuiltFrom {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Sources in a folder a manifest cannot name.
+    #[error("{} is no UTF-8 and cannot stand in a Cargo.toml: move the Permafrost sources to another folder", path.display())]
+    NoText {
         /// The folder.
         path: PathBuf,
     },

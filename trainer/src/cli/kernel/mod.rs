@@ -14,6 +14,7 @@ mod names;
 mod operand_data;
 mod run;
 mod selection;
+mod sources;
 
 use clap::{Args, Subcommand};
 

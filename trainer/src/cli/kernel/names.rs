@@ -6,6 +6,9 @@ use kernel_gen::verify;
 #[path = "template/lib.rs"]
 mod template;
 
+/// Most letters of a name: what a crate registry takes. The name is also most of the file names cargo makes for the crate.
+const LONGEST: usize = 64;
+
 /// Keywords of Rust, reserved ones too.
 const RUST: [&str; 51] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
@@ -60,6 +63,9 @@ pub(super) fn problem(name: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(plain) {
         return Some("take lower-case letters, digits and _, a letter first".to_owned());
+    }
+    if name.len() > LONGEST {
+        return Some(format!("it has {} letters; take at most {LONGEST}", name.len()));
     }
     let taken = [
         (&RUST[..], "it is a keyword of Rust"),
