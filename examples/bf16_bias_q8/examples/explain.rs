@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use bf16_bias_q8::bf16_bias_q8;
 use kernel_gen::plan::{self, MAX_EXTENT};
-use kernel_gen::{Arch, Kernel, emit_c, explain::explain, verify};
+use kernel_gen::{Arch, Diagnostic, Kernel, emit_c, explain::explain, verify};
 
 fn main() -> ExitCode {
     let Err(error) = show(&bf16_bias_q8()) else { return ExitCode::SUCCESS };
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
 }
 
 fn show(kernel: &Kernel) -> Result<(), Box<dyn Error>> {
-    let verified = verify(kernel).map_err(|broken| broken.iter().map(|rule| format!("{rule}\n")).collect::<String>())?;
+    let verified = verify(kernel).map_err(|broken| lines(&broken))?;
     let shape = shape(kernel).ok_or_else(|| usage(kernel))?;
     let folder = env::temp_dir();
     for arch in [Arch::V79, Arch::V81] {
@@ -32,6 +32,10 @@ fn show(kernel: &Kernel) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+fn lines(broken: &[Diagnostic]) -> String {
+    broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// The only argument: an extent for each axis.

@@ -88,3 +88,17 @@ fn shell_word(text: &str) -> String {
     }
     format!("'{}'", text.replace('\'', r"'\''"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stands_in_toml_as_it_is_or_not_at_all() {
+        use std::os::unix::ffi::OsStrExt;
+
+        assert_eq!(in_toml("/a \"b\"\\c\n\"".into()).unwrap(), r#"/a \"b\"\\c\n\""#);
+        let no_text = Path::new(std::ffi::OsStr::from_bytes(b"/a\xff")).to_path_buf();
+        assert!(in_toml(no_text).unwrap_err().to_string().contains("move the Permafrost sources"));
+    }
+}

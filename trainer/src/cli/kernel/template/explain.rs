@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use kernel_gen::plan::{self, MAX_EXTENT};
-use kernel_gen::{Arch, Kernel, emit_c, explain::explain, verify};
+use kernel_gen::{Arch, Diagnostic, Kernel, emit_c, explain::explain, verify};
 
 use my_kernel::my_kernel;
 
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
 }
 
 fn show(kernel: &Kernel) -> Result<(), Box<dyn Error>> {
-    let verified = verify(kernel).map_err(|broken| broken.iter().map(|rule| format!("{rule}\n")).collect::<String>())?;
+    let verified = verify(kernel).map_err(|broken| lines(&broken))?;
     let shape = shape(kernel).ok_or_else(|| usage(kernel))?;
     let plan = plan::solve(&verified, Arch::V79, &shape, Arch::V79.vtcm_bytes())?;
     let explanation = explain(&verified, &plan, 0..plan.axes[0].extent);
@@ -28,6 +28,10 @@ fn show(kernel: &Kernel) -> Result<(), Box<dyn Error>> {
         writeln!(stdout(), "{file} written")?;
     }
     Ok(())
+}
+
+fn lines(broken: &[Diagnostic]) -> String {
+    broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// The only argument: an extent for each axis.
