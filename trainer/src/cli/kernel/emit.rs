@@ -100,7 +100,7 @@ fn build_commands(arch: Arch, file: &str, alone: bool) -> String {
     let (unused, exempt) =
         if alone { ("entry", "-Wno-unused-function") } else { ("table `pf_kernels`", "-Wno-unused-const-variable") };
     let model =
-        if alone { "" } else { ", for a functional model with `model_table.h` behind it and `-DPF_VARIANT=NAME`" };
+        if alone { "" } else { ",\nfor a functional model with `model_table.h` behind it and `-DPF_VARIANT=NAME`" };
     format!(
         "# Building {file} for {arch}\n\n\
          The same file serves every backend of `device/device.h`; a macro picks it.\n\n\
@@ -114,7 +114,7 @@ fn build_commands(arch: Arch, file: &str, alone: bool) -> String {
          gcc -std=c11 -O2 -ffp-contract=off -fno-math-errno -Wall -Wextra {exempt} \\\n    \
          -DPF_MODEL_CHECKED -I device -c {file}\n\
          ```\n\n\
-         Both lines check the file, no more: its {unused} is static, for the file of a device that includes it, so `{exempt}` is \
-         there and the object file has no code. Include {file} in such a file{model}.\n"
+         Both lines check the file and leave an object file without code: the {unused} is static, for the file of a device that\n\
+         includes it. Hence `{exempt}`. Include {file} in such a file{model}.\n"
     )
 }
