@@ -5,11 +5,12 @@ use syn::{Token, braced, ext::IdentExt, parse::ParseStream};
 
 use super::{
     item::STARTS,
-    recover::{error_here, semicolon, skip_item},
-    word::{any_word, comma, in_brackets, number, one_of, optional, tile_size},
+    recover::{error_here, semicolon, words},
+    word::{any_word, comma, in_brackets, number, one_of, optional_or_near, tile_size},
 };
 use crate::{
     report::Report,
+    rules::limits::MAX_STAGES,
     tree::{
         Axis, AxisRole, BlockFormat, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope,
         TileFormat, Tunable, Window, WindowLayout,
@@ -22,33 +23,45 @@ pub(super) fn axes(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Rep
     let content;
     braced!(content in input);
     while !content.is_empty() {
-        let name: Ident = content.parse()?;
-        let role = content.parse::<Token![:]>().and_then(|_| axis_role(&content, kernel.version.direction, report));
-        match role {
-            Ok((role, contracted)) => {
-                if contracted {
-                    kernel.contracted = Some(name.clone());
-                }
-                kernel.axes.push(Axis { name, role });
-            }
-            Err(error) => {
-                report.syntax(error);
-                kernel.unreadable.push(name);
-                kernel.complete = false;
-            }
-        }
-        if content.is_empty() {
-            break;
-        }
-        if content.peek(Token![,]) {
-            content.parse::<Token![,]>()?;
-        } else {
-            let error = error_here(&content, "expected `,` between axes");
-            skip_item(&content);
-            return Err(error);
+        if let Err(error) = axis(&content, kernel, report) {
+            report.syntax(error);
+            kernel.complete = false;
+            // What cannot be read may have been the other axes.
+            kernel.unreadable.extend(words(&content));
         }
     }
     Ok(())
+}
+
+/// `m: token,`
+fn axis(content: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn::Result<()> {
+    let name: Ident = content.parse().map_err(|_| error_here(content, "expected `AXIS: ROLE`"))?;
+    let colon = content.parse::<Token![:]>();
+    let colon = colon.map_err(|_| error_here(content, format!("expected `: ROLE` behind axis `{name}`")));
+    match colon.and_then(|_| axis_role(content, kernel.version.direction, report)) {
+        Ok((role, contracted)) => {
+            if contracted {
+                kernel.contracted = Some(name.clone());
+            }
+            kernel.axes.push(Axis { name, role });
+        }
+        Err(error) => {
+            report.syntax(error);
+            kernel.unreadable.push(name);
+            kernel.complete = false;
+        }
+    }
+    if content.is_empty() || content.peek(Token![,]) {
+        content.parse::<Option<Token![,]>>()?;
+        return Ok(());
+    }
+    let error = error_here(content, "expected `,` before this: one stands between two axes");
+    if content.peek(Ident::peek_any) {
+        // The next axis.
+        report.syntax(error);
+        return Ok(());
+    }
+    Err(error)
 }
 
 /// The role of an axis, and whether it is summed over by declaration.
@@ -141,6 +154,9 @@ pub(super) fn operand(
     Ok(Operand { name, role, element, layout, axes, scope, scope_span: scope_word.span() })
 }
 
+/// What a tile size is, in words.
+const TILES: &str = "a positive multiple of 32 below 2^32";
+
 /// `in [32, 64] multiple_of 32;` or `in 32..=1024 multiple_of 32;`
 pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) -> syn::Result<Tunable> {
     input.parse::<Token![in]>().map_err(|_| {
@@ -153,7 +169,7 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) 
         Candidates::List(in_brackets(input, EXPECTED, |content| {
             let mut values = Vec::new();
             while !content.is_empty() {
-                values.push(number(content, "a candidate")?);
+                values.push(number(content, "a candidate", TILES)?);
                 if !content.is_empty() {
                     comma(content, EXPECTED)?;
                 }
@@ -162,14 +178,14 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) 
         })?)
     } else {
         candidates_span = input.span();
-        let min = number(input, "the smallest candidate")?;
+        let min = number(input, "the smallest candidate", TILES)?;
         input.parse::<Token![..=]>().map_err(|_| {
             error_here(input, "expected `..=` and the largest candidate: both ends of the range belong to it")
         })?;
-        Candidates::Range(min, number(input, "the largest candidate")?)
+        Candidates::Range(min, number(input, "the largest candidate", TILES)?)
     };
-    let multiple_of = match optional(input, "multiple_of")? {
-        Some(_) => number(input, "the divisor")?,
+    let multiple_of = match optional_or_near(input, "multiple_of")? {
+        Some(_) => number(input, "the divisor behind `multiple_of`", TILES)?,
         None => 32,
     };
     semicolon(input, "a tunable", STARTS, report)?;
@@ -196,7 +212,7 @@ pub(super) fn window(
     let element = if matches!(layout, WindowLayout::Tiles(_) | WindowLayout::Blocks(_)) {
         Element::Packed
     } else {
-        one_of(input, "element type of a window", &[("f16", Element::F16)])?.0
+        element(input, layout.keyword())?
     };
     const EXPECTED: &str = "`[a, b]`: the tunables that are its two tile sizes";
     let extents = in_brackets(input, EXPECTED, |content| {
@@ -205,15 +221,30 @@ pub(super) fn window(
         Ok([rows, tile_size(content, EXPECTED)?])
     })?;
     let mut stages_span = name.span();
-    let stages = match optional(input, "stages")? {
+    let stages = match optional_or_near(input, "stages")? {
         Some(word) => {
             stages_span = word.span();
-            number(input, "the number of stages")?
+            number(input, "the number of stages", &format!("a whole number from 1 to {MAX_STAGES}"))?
         }
         None => 1,
     };
     semicolon(input, "a window", STARTS, report)?;
     Ok(Window { name, layout, element, extents, stages, stages_span })
+}
+
+/// `f16`: HMX takes nothing else.
+fn element(input: ParseStream<'_>, layout: &str) -> syn::Result<Element> {
+    let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+    if ["bf16", "f32"].contains(&word.as_str()) {
+        return Err(error_here(
+            input,
+            format!(
+                "a window holds FP16, which is what HMX multiplies: write `{layout} f16`; `pack_rows` and `pack_cols` turn \
+                 {word} token rows into it"
+            ),
+        ));
+    }
+    Ok(one_of(input, "element type of a window", &[("f16", Element::F16)])?.0)
 }
 
 /// `[a]`

@@ -8,7 +8,10 @@ use super::{
     Quantity, VTCM_BYTES, WINDOW_BYTES,
     term::{Judge, Kind, Term},
 };
-use crate::tree::{AxisRole, Kernel};
+use crate::{
+    near::way_out,
+    tree::{AxisRole, Kernel},
+};
 
 pub(super) const MADE_OF: &str = "a requirement is made of comparisons, `+ - * / %`, `&& || !`, parentheses, `window_bytes(WINDOW)` and the \
                        methods `is_multiple_of`, `is_power_of_two`, `min`, `max` and `div_ceil`";
@@ -109,7 +112,12 @@ impl<'k> Compiler<'k> {
     }
 
     pub(super) fn unknown(&self, name: &Ident) -> syn::Error {
-        let mut message = format!("unknown name `{name}`: {}", self.expected("this"));
+        let kernel = self.kernel;
+        let known = kernel.tunables.iter().map(|t| &t.name);
+        let known = known.chain(kernel.axes.iter().filter(|a| a.role != AxisRole::Token).map(|a| &a.name));
+        let known: Vec<_> = known.map(Ident::to_string).chain([VTCM_BYTES.into()]).collect();
+        let way_out = way_out(&name.to_string(), known.iter().map(String::as_str), &self.expected("this"));
+        let mut message = format!("unknown name `{name}`: {way_out}");
         if let Some((_, place)) = self.kernel.elsewhere.iter().find(|(other, _)| other == name) {
             message = format!(
                 "`{name}` is declared only {place}: put this `require` there, or declare it in the other branch too"

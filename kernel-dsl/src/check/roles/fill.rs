@@ -12,16 +12,6 @@ impl Checker<'_, '_> {
         let Some(operand) = self.view.operand(&from.operand) else {
             return;
         };
-        if operand.role == OperandRole::Output {
-            self.report.error(
-                from.operand.span(),
-                format!(
-                    "`load` reads the output `{}`: partial sums are added by `unpack … +=`; load a weight",
-                    operand.name
-                ),
-            );
-            return;
-        }
         let wanted = match (&operand.layout, operand.element) {
             (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format.clone()),
             (OperandLayout::Blocks(format), _) => WindowLayout::Blocks(*format),
@@ -78,16 +68,6 @@ impl Checker<'_, '_> {
         let Some(operand) = self.view.operand(&from.operand) else {
             return;
         };
-        if operand.role != OperandRole::Activation || operand.layout != OperandLayout::RowMajor {
-            self.report.error(
-                from.operand.span(),
-                format!(
-                    "`{}` packs rows of an activation, `{}` is something else: load weights, pack token rows",
-                    self.keyword(),
-                    operand.name
-                ),
-            );
-        }
         let pair = if side == Side::Rows { 0 } else { 1 };
         self.tiles(to, [&operand.axes[0], &operand.axes[1]], pair);
     }
