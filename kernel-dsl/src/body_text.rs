@@ -9,13 +9,13 @@ pub(crate) fn keeps_lines(literal: &LitStr) -> bool {
     written.matches('\n').count() == literal.value().matches('\n').count()
 }
 
-/// The place of the character at a line and column of the text, both from 1: `FILE:LINE:COLUMN`, or the line of the text where
+/// The place of the character at a line and column of the text, both from 1: `FILE:LINE:COLUMN`, or those of the text where
 /// escapes hide it.
 pub(crate) fn place(literal: &LitStr, line: usize, column: usize) -> String {
     let written = literal.token().to_string();
     let quote = written.find('"').unwrap_or(0);
     if quote == 0 && written.contains('\\') {
-        return format!("line {line} of its text");
+        return format!("line {line}, column {column} of its text");
     }
     let span = literal.span();
     let LineColumn { line: first, column: before } = span.start();

@@ -186,21 +186,23 @@ fn dereferences(tokens: &[Token<'_>], at: usize) -> bool {
 
 /// What is wrong with the brackets, and where.
 fn unbalanced(tokens: &[Token<'_>]) -> Option<(usize, String)> {
-    let mut open: Vec<(usize, &str)> = Vec::new();
+    let mut open: Vec<(&Token<'_>, &str)> = Vec::new();
+    let unclosed =
+        |(opening, closing): (&Token<'_>, &str)| (opening.start, format!("`{}` has no `{closing}`", opening.text));
     for token in tokens.iter().filter(|token| token.kind == Kind::Mark) {
         match token.text {
-            "(" => open.push((token.start, ")")),
-            "[" => open.push((token.start, "]")),
-            "{" => open.push((token.start, "}")),
+            "(" => open.push((token, ")")),
+            "[" => open.push((token, "]")),
+            "{" => open.push((token, "}")),
             ")" | "]" | "}" => match open.pop() {
                 Some((_, closing)) if closing == token.text => {}
-                Some((start, closing)) => return Some((start, format!("the `{closing}` of this bracket is missing"))),
-                None => return Some((token.start, format!("a `{}` closes nothing", token.text))),
+                Some(other) => return Some(unclosed(other)),
+                None => return Some((token.start, format!("`{}` closes nothing", token.text))),
             },
             _ => {}
         }
     }
-    open.last().map(|(start, closing)| (*start, format!("the `{closing}` of this bracket is missing")))
+    open.pop().map(unclosed)
 }
 
 /// Line and column of a byte of the body.
@@ -224,11 +226,11 @@ fn tokens(body: &str) -> Result<Vec<Token<'_>>, Open> {
         let rest = &body[start..];
         let open = |what| Open { start, what };
         let (length, kind) = if let Some(comment) = rest.strip_prefix("/*") {
-            (comment.find("*/").ok_or_else(|| open("this comment stays open"))? + 4, None)
+            (comment.find("*/").ok_or_else(|| open("a comment stays open"))? + 4, None)
         } else if rest.starts_with("//") {
             (rest.find('\n').unwrap_or(rest.len()), None)
         } else if first == '"' || first == '\'' {
-            let end = quoted(rest, first).ok_or_else(|| open("this string or character constant stays open"))?;
+            let end = quoted(rest, first).ok_or_else(|| open("a string or character constant stays open"))?;
             (end, Some(Kind::Other))
         } else if first.is_alphabetic() || first == '_' {
             (rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len()), Some(Kind::Word))
@@ -309,11 +311,11 @@ mod tests {
             ("exit(0);", "1:1 `exit` is used"),
             ("pf_dma_wait(dev, 0);", "1:1 `pf_dma_wait` is used"),
             ("#define X 1", "1:1 `#` is for the preprocessor"),
-            ("if (x) {", "1:8 the `}` of this bracket is missing"),
-            ("{\n    f(1;\n}", "2:6 the `)` of this bracket is missing"),
-            ("} void f(void) {", "1:1 a `}` closes nothing"),
-            ("/* if (x) {", "1:1 this comment stays open"),
-            ("char c = '{;", "1:10 this string or character constant stays open"),
+            ("if (x) {", "1:8 `{` has no `}`"),
+            ("{\n    f(1;\n}", "2:6 `(` has no `)`"),
+            ("} void f(void) {", "1:1 `}` closes nothing"),
+            ("/* if (x) {", "1:1 a comment stays open"),
+            ("char c = '{;", "1:10 a string or character constant stays open"),
         ] {
             assert_eq!(what(body), [says], "{body}");
         }

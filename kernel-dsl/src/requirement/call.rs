@@ -1,5 +1,7 @@
 //! Methods of numbers, and `window_bytes`.
 
+use std::rc::Rc;
+
 use quote::quote;
 use syn::{Expr, ExprCall, ExprMethodCall, ExprPath, spanned::Spanned};
 
@@ -42,7 +44,7 @@ impl Compiler<'_> {
         let constant = receiver.constant && argument.as_ref().is_none_or(|a| a.constant);
         let (method, number, own) = (&call.method, receiver.value, receiver.judge);
         let Some(argument) = argument else {
-            let judge: Judge = Box::new(move |v| Some(own(v)?.is_power_of_two().into()));
+            let judge: Judge = Rc::new(move |v| Some(own(v)?.is_power_of_two().into()));
             return Ok(Term::new(kind, text, quote!(u64::#method(#number)), constant, judge));
         };
         let (other, second) = (argument.value, argument.judge);
@@ -52,7 +54,7 @@ impl Compiler<'_> {
             "is_multiple_of" => quote!(u64::is_multiple_of(#number, #other)),
             _ => quote!(::core::cmp::Ord::#method(#number, #other)),
         };
-        let judge: Judge = Box::new(move |v| {
+        let judge: Judge = Rc::new(move |v| {
             let (a, b) = (own(v)?, second(v)?);
             match name.as_str() {
                 "div_ceil" => (b != 0).then(|| a.div_ceil(b)),

@@ -1,12 +1,14 @@
 //! From an expression to a term.
 
+use std::rc::Rc;
+
 use proc_macro2::{Ident, Span};
 use quote::quote;
 use syn::{BinOp, Expr, ExprBinary, Lit, UnOp, spanned::Spanned};
 
 use super::{
     Quantity, VTCM_BYTES, WINDOW_BYTES,
-    term::{Judge, Kind, Term},
+    term::{Judge, Kind, Side, Term},
 };
 use crate::{
     near::way_out,
@@ -38,11 +40,11 @@ impl<'k> Compiler<'k> {
             Expr::Lit(literal) => match &literal.lit {
                 Lit::Int(number) if matches!(number.suffix(), "" | "u64") => {
                     let value: u64 = number.base10_parse()?;
-                    Ok(Term::new(Kind::Number, value.to_string(), quote!(#value), true, Box::new(move |_| Some(value))))
+                    Ok(Term::new(Kind::Number, value.to_string(), quote!(#value), true, Rc::new(move |_| Some(value))))
                 }
                 Lit::Bool(flag) => {
                     let value = flag.value;
-                    let judge: Judge = Box::new(move |_| Some(value.into()));
+                    let judge: Judge = Rc::new(move |_| Some(value.into()));
                     Ok(Term::new(Kind::Condition, value.to_string(), quote!(#value), true, judge))
                 }
                 Lit::Float(_) => {
@@ -56,7 +58,7 @@ impl<'k> Compiler<'k> {
             },
             Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
                 let Term { text, value, judge, constant, .. } = self.of(&unary.expr, Kind::Condition)?;
-                let judge: Judge = Box::new(move |values| judge(values).map(|flag| 1 - flag));
+                let judge: Judge = Rc::new(move |values| judge(values).map(|flag| 1 - flag));
                 Ok(Term::new(Kind::Condition, format!("!{text}"), quote!(!(#value)), constant, judge))
             }
             Expr::Binary(binary) => self.binary(binary),
@@ -108,7 +110,7 @@ impl<'k> Compiler<'k> {
             self.uses.len() - 1
         });
         let local = &self.locals[index];
-        Term::new(Kind::Number, text, quote!(#local), false, Box::new(move |values| values.get(index).copied()))
+        Term::new(Kind::Number, text, quote!(#local), false, Rc::new(move |values| values.get(index).copied()))
     }
 
     pub(super) fn unknown(&self, name: &Ident) -> syn::Error {
@@ -168,17 +170,19 @@ impl<'k> Compiler<'k> {
         let constant = left.constant && right.constant;
         let (a, b) = (left.value, right.value);
         let (first, second) = (left.judge, right.judge);
+        let sides = (operands == Kind::Number && method.is_none()).then(|| {
+            [(&a, &first), (&b, &second)].map(|(value, judge)| Side { value: value.clone(), judge: judge.clone() })
+        });
         let judge: Judge = match binary.op {
             // As in Rust the right side is not asked where the left one decides.
-            BinOp::And(_) => Box::new(move |v| if first(v)? == 0 { Some(0) } else { second(v) }),
-            BinOp::Or(_) => Box::new(move |v| if first(v)? == 1 { Some(1) } else { second(v) }),
-            _ => Box::new(move |v| arithmetic(first(v)?, second(v)?)),
+            BinOp::And(_) => Rc::new(move |v| if first(v)? == 0 { Some(0) } else { second(v) }),
+            BinOp::Or(_) => Rc::new(move |v| if first(v)? == 1 { Some(1) } else { second(v) }),
+            _ => Rc::new(move |v| arithmetic(first(v)?, second(v)?)),
         };
         if let Some(method) = method {
             let method = Ident::new(method, Span::call_site());
             return Ok(Term::new(Kind::Number, text, quote!(u64::#method(#a, #b)?), constant, judge));
         }
-        let sides = (operands == Kind::Number).then(|| [a.clone(), b.clone()]);
         Ok(Term { sides, ..Term::new(Kind::Condition, text, quote!((#a) #op (#b)), constant, judge) })
     }
 }

@@ -51,7 +51,7 @@ fn body(step: &HvxStep, found: &mut Vec<Diagnostic>) {
     for Mistake { line, column, what, help } in mistakes(&step.body) {
         let (place, source) = match place(step.body_source, line, column) {
             Some(source) => (String::new(), source),
-            None => (format!(", line {line} of its text"), step.source),
+            None => (format!(", line {line}, column {column} of its text"), step.source),
         };
         let message = format!("in the body of step `{}`{place}: {what}", step.name);
         found.push(Diagnostic::new(Rule::Body, source, message, help));
