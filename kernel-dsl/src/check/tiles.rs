@@ -1,6 +1,6 @@
 //! Which tunable tiles which axis: what the loops say, and where they say two things, what the windows hold.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span};
 
@@ -14,7 +14,7 @@ pub(super) struct WrongTile {
 
 /// The axis of each tunable.
 pub(super) struct Tiles<'k> {
-    axis_of: HashMap<String, &'k Ident>,
+    axis_of: BTreeMap<String, &'k Ident>,
     /// Tunables of which nobody knows the axis.
     unclear: Vec<&'k Ident>,
     /// Axes that loops walk.
@@ -29,7 +29,7 @@ impl<'k> Tiles<'k> {
         collect(body, &mut loops);
         loops.retain(|l| kernel.axes.iter().any(|a| a.name == l.axis));
         let mut tiles = Tiles {
-            axis_of: HashMap::new(),
+            axis_of: BTreeMap::new(),
             unclear: Vec::new(),
             walked: loops.iter().map(|l| &l.axis).collect(),
             wrong: Vec::new(),
@@ -42,6 +42,7 @@ impl<'k> Tiles<'k> {
             let own = walks.rev().max_by_key(|axis| votes(axis)).unwrap_or(&l.axis);
             tiles.axis_of.entry(l.tile.to_string()).or_insert(own);
         }
+        tiles.exchange(&held);
         let wrong: Vec<&Loop> =
             loops.iter().copied().filter(|l| tiles.axis_of[&l.tile.to_string()] != &l.axis).collect();
         for l in wrong {
@@ -54,6 +55,22 @@ impl<'k> Tiles<'k> {
     pub fn axis(&self, tunable: &Ident) -> Option<&'k Ident> {
         let known = self.axis_of.get(&tunable.to_string()).copied();
         known.filter(|_| !self.unclear.contains(&tunable))
+    }
+
+    /// Two loops of which each has the tile of the other, by most of the windows.
+    fn exchange(&mut self, held: &[(&'k Ident, &'k Ident)]) {
+        let votes = |tunable: &str, axis: &Ident| held.iter().filter(|(t, a)| *t == tunable && *a == axis).count();
+        let tiled: Vec<(String, &Ident)> = self.axis_of.iter().map(|(t, axis)| (t.clone(), *axis)).collect();
+        for (one, axis) in &tiled {
+            for (other, other_axis) in tiled.iter().filter(|(other, _)| other < one) {
+                let own = [votes(one, axis), votes(other, other_axis)];
+                let exchanged = [votes(one, other_axis), votes(other, axis)];
+                if exchanged[0] > own[0] && exchanged[1] > own[1] && exchanged.iter().sum::<usize>() > 2 {
+                    self.axis_of.insert(one.clone(), other_axis);
+                    self.axis_of.insert(other.clone(), axis);
+                }
+            }
+        }
     }
 
     /// Whether a tunable is the tile of an axis.

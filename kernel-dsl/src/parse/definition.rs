@@ -34,6 +34,9 @@ fn layout_body(content: ParseStream<'_>, span: Span, name: &Ident, report: &mut 
     while !content.is_empty() {
         const FIELDS: &[(&str, bool)] = &[("tile_bytes", true), ("vtcm_stride", false)];
         let (is_bytes, word) = one_of(content, "property of a layout", FIELDS).map_err(|error| {
+            if error.to_string().ends_with('?') {
+                return error;
+            }
             let meaning = "a layout says how many bytes a 32×32 tile has and how far apart tiles lie; a `step` says what they mean";
             syn::Error::new(error.span(), format!("{error}; {meaning}"))
         })?;

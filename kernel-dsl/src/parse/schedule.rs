@@ -81,10 +81,11 @@ fn walk(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> s
     input.parse::<Token![in]>()?;
     let tiles = any_word(input, "`tiles(AXIS, TILE)`")?;
     if tiles != "tiles" {
-        return Err(syn::Error::new(
-            tiles.span(),
-            format!("a loop walks `tiles(AXIS, TILE)`, `{tiles}` is something else"),
-        ));
+        if nearest(&tiles.to_string(), ["tiles"]).is_none() {
+            let message = format!("a loop walks `tiles(AXIS, TILE)`, `{tiles}` is something else");
+            return Err(syn::Error::new(tiles.span(), message));
+        }
+        report.error(tiles.span(), format!("unknown word `{tiles}`: did you mean `tiles`?"));
     }
     const EXPECTED: &str = "`tiles(AXIS, TILE)`: an axis and the tunable that is its tile";
     let (axis, tile) = in_parentheses(input, EXPECTED, |arguments| {
