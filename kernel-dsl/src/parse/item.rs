@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::{Token, braced, parse::ParseStream};
 
 use super::{
-    declaration,
+    axes, declaration,
     recover::{semicolon, skip_item},
     schedule,
     when::{self, Reading},
@@ -74,7 +74,7 @@ fn item(
                     "`axes` cannot stand in a `when`: callers give a kernel one shape; name the axes once, outside";
                 report.error(keyword.span(), message);
             }
-            declaration::axes(input, kernel, report)?;
+            axes::axes(input, kernel, report)?;
         }
         "when" | "if" => {
             if keyword == "if" {

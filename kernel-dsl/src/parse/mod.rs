@@ -1,5 +1,6 @@
 //! The parser. It reports a mistake, skips to the end of the item it is in, and reads on.
 
+mod axes;
 mod declaration;
 mod definition;
 mod item;

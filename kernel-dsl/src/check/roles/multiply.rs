@@ -34,8 +34,8 @@ impl Checker<'_, '_> {
         for (name, wanted, what) in
             [(data, OperandRole::Activation, "token rows"), (weights, OperandRole::Weight, "a weight")]
         {
-            if right && self.origin(name).is_some_and(|role| role != wanted) {
-                let message = self.other_origin(name, wanted, what);
+            let message = if right { self.other_origin(name, wanted, what) } else { None };
+            if let Some(message) = message {
                 self.report.error(name.span(), message);
             }
         }
@@ -76,19 +76,17 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What to say of a window made from an operand of the other role.
-    fn other_origin(&self, name: &Ident, wanted: OperandRole, what: &str) -> String {
+    /// What to say of a window if it is made from an operand of the other role.
+    fn other_origin(&self, name: &Ident, wanted: OperandRole, what: &str) -> Option<String> {
+        let source = self.source(name).filter(|source| source.role != wanted)?;
         let (role, place, example) = match wanted {
             OperandRole::Weight => ("weight", "second", "q8_0_tiles[ROWS, COLUMNS] in ddr_resident"),
             _ => ("activation", "first", "f32 row_major[ROWS, COLUMNS] in ddr_stream"),
         };
-        let Some(source) = self.source(name) else {
-            return format!("`{name}` does not hold {what}: write the data first, then the weights");
-        };
         let holds =
             format!("the {place} operand of a multiply holds {what}, and `{name}` is made from `{}`", source.name);
         let declared: Vec<_> = self.view.kernel.operands.iter().filter(|o| o.role == wanted).collect();
-        match declared.as_slice() {
+        Some(match declared.as_slice() {
             [] => {
                 let [rows, columns] = &source.axes;
                 let example = example.replace("ROWS", &rows.to_string()).replace("COLUMNS", &columns.to_string());
@@ -98,16 +96,16 @@ impl Checker<'_, '_> {
                 )
             }
             [one, ..] => format!("{holds}: make it from the {role}, `{}`", one.name),
-        }
+        })
     }
 
     /// The operand a window is made from, unless the step that takes it has an error for it.
     fn source(&self, window: &Ident) -> Option<&Operand> {
-        let (StepKind::Load { from, .. } | StepKind::Pack { from, .. }) = &self.view.first_writer(window)?.step.kind
-        else {
-            return None;
+        let (from, packed) = match &self.view.first_writer(window)?.step.kind {
+            StepKind::Load { from, .. } => (from, false),
+            StepKind::Pack { from, .. } => (from, true),
+            _ => return None,
         };
-        let packed = matches!(self.view.first_writer(window)?.step.kind, StepKind::Pack { .. });
         let operand = self.view.operand(&from.operand)?;
         let taken = if packed { operand.role == OperandRole::Activation } else { operand.role != OperandRole::Output };
         taken.then_some(operand)
