@@ -3,7 +3,11 @@
 /// One mistake in a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
-    /// What stands there, in words that follow "in the body of step `NAME`".
+    /// Line of the body's text, from 1.
+    pub line: usize,
+    /// Column of that line, in characters from 1.
+    pub column: usize,
+    /// What stands there, in words that follow "in the body of step `NAME`, PLACE:".
     pub what: String,
     /// What to do.
     pub help: &'static str,
@@ -20,7 +24,8 @@ enum Kind {
 struct Token<'c> {
     kind: Kind,
     text: &'c str,
-    line: usize,
+    /// Byte of the body it begins at.
+    start: usize,
 }
 
 const BALANCE: &str = "balance the brackets";
@@ -92,42 +97,44 @@ fn names_type(word: &str) -> bool {
 /// more.
 pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
     let mut found = Vec::new();
-    let mut mistake = |what: String, help| {
-        let mistake = Mistake { what, help };
-        if !found.contains(&mistake) {
-            found.push(mistake);
+    let mut mistake = |start: usize, what: String, help| {
+        let (line, column) = place(body, start);
+        // The same twice in a line is one.
+        if !found.iter().any(|m: &Mistake| m.line == line && m.what == what) {
+            found.push(Mistake { line, column, what, help });
         }
     };
     let tokens = match tokens(body) {
         Ok(tokens) => tokens,
-        Err(what) => {
-            mistake(what.to_string(), "close it");
+        Err(Open { start, what }) => {
+            mistake(start, what.to_string(), "close it");
             return found;
         }
     };
-    if let Some(what) = unbalanced(&tokens) {
-        mistake(what, BALANCE);
+    if let Some((start, what)) = unbalanced(&tokens) {
+        mistake(start, what, BALANCE);
         return found;
     }
     let text = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.text);
     let mut arrays: Vec<&str> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let (before, line) = (at.checked_sub(1), token.line);
+        let (before, start) = (at.checked_sub(1), token.start);
         match (token.kind, token.text) {
             (Kind::Word, "static") if constant_table(&tokens, at) => {}
-            (Kind::Word, "static") => mistake(format!("its line {line} keeps state in a `static`"), STATE),
+            (Kind::Word, "static") => mistake(start, "a `static` keeps state".into(), STATE),
             (Kind::Word, word) => {
                 if let Some(help) = refused(word) {
-                    mistake(format!("its line {line} uses `{word}`"), help);
+                    mistake(start, format!("`{word}` is used"), help);
                 }
             }
             (Kind::Mark, "#") => mistake(
-                format!("its line {line} is for the preprocessor"),
+                start,
+                "`#` is for the preprocessor".into(),
                 "the models must run what the phone runs: write it out",
             ),
-            (Kind::Mark, "->") => mistake(format!("its line {line} takes apart what a pointer points to"), MEMORY),
+            (Kind::Mark, "->") => mistake(start, "`->` takes apart what a pointer points to".into(), MEMORY),
             (Kind::Mark, "*") if dereferences(&tokens, at) => {
-                mistake(format!("its line {line} takes what a pointer points to"), MEMORY);
+                mistake(start, "`*` takes what a pointer points to".into(), MEMORY);
             }
             (Kind::Mark, "[") => {
                 let base = text(before);
@@ -137,7 +144,7 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
                 if declared {
                     arrays.push(base);
                 } else if !arrays.contains(&base) && !["]", "{", ","].contains(&base) || text(two_before) == "." {
-                    mistake(format!("its line {line} takes an element of `{base}`"), MEMORY);
+                    mistake(start, format!("`[` takes an element of `{base}`"), MEMORY);
                 }
             }
             _ => {}
@@ -177,34 +184,54 @@ fn dereferences(tokens: &[Token<'_>], at: usize) -> bool {
     }
 }
 
-/// What is wrong with the brackets.
-fn unbalanced(tokens: &[Token<'_>]) -> Option<String> {
-    let mut open = Vec::new();
+/// What is wrong with the brackets, and where.
+fn unbalanced(tokens: &[Token<'_>]) -> Option<(usize, String)> {
+    let mut open: Vec<(&Token<'_>, &str)> = Vec::new();
+    let unclosed =
+        |(opening, closing): (&Token<'_>, &str)| (opening.start, format!("`{}` has no `{closing}`", opening.text));
     for token in tokens.iter().filter(|token| token.kind == Kind::Mark) {
         match token.text {
-            "(" => open.push(")"),
-            "[" => open.push("]"),
-            "{" => open.push("}"),
-            ")" | "]" | "}" if open.pop() != Some(token.text) => {
-                return Some(format!("a `{}` closes nothing", token.text));
-            }
+            "(" => open.push((token, ")")),
+            "[" => open.push((token, "]")),
+            "{" => open.push((token, "}")),
+            ")" | "]" | "}" => match open.pop() {
+                Some((_, closing)) if closing == token.text => {}
+                Some(other) => return Some(unclosed(other)),
+                None => return Some((token.start, format!("`{}` closes nothing", token.text))),
+            },
             _ => {}
         }
     }
-    open.last().map(|missing| format!("a `{missing}` is missing"))
+    open.pop().map(unclosed)
+}
+
+/// Line and column of a byte of the body.
+fn place(body: &str, at: usize) -> (usize, usize) {
+    let before = &body[..at];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
+}
+
+/// What does not end.
+struct Open {
+    start: usize,
+    what: &'static str,
 }
 
 /// The body without its comments.
-fn tokens(body: &str) -> Result<Vec<Token<'_>>, &'static str> {
+fn tokens(body: &str) -> Result<Vec<Token<'_>>, Open> {
     let mut tokens = Vec::new();
-    let (mut rest, mut line) = (body, 1);
-    while let Some(first) = rest.chars().next() {
+    let mut start = 0;
+    while let Some(first) = body[start..].chars().next() {
+        let rest = &body[start..];
+        let open = |what| Open { start, what };
         let (length, kind) = if let Some(comment) = rest.strip_prefix("/*") {
-            (comment.find("*/").ok_or("a comment stays open")? + 4, None)
+            (comment.find("*/").ok_or_else(|| open("a comment stays open"))? + 4, None)
         } else if rest.starts_with("//") {
             (rest.find('\n').unwrap_or(rest.len()), None)
         } else if first == '"' || first == '\'' {
-            (quoted(rest, first).ok_or("a string or a character constant stays open")?, Some(Kind::Other))
+            let end = quoted(rest, first).ok_or_else(|| open("a string or character constant stays open"))?;
+            (end, Some(Kind::Other))
         } else if first.is_alphabetic() || first == '_' {
             (rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len()), Some(Kind::Word))
         } else if first.is_ascii_digit() {
@@ -216,12 +243,10 @@ fn tokens(body: &str) -> Result<Vec<Token<'_>>, &'static str> {
         } else {
             (first.len_utf8(), Some(Kind::Mark))
         };
-        let (text, after) = rest.split_at(length);
         if let Some(kind) = kind {
-            tokens.push(Token { kind, text, line });
+            tokens.push(Token { kind, text: &rest[..length], start });
         }
-        line += text.matches('\n').count();
-        rest = after;
+        start += length;
     }
     Ok(tokens)
 }
@@ -245,8 +270,9 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
 mod tests {
     use super::mistakes;
 
+    /// `LINE:COLUMN WHAT` of each.
     fn what(body: &str) -> Vec<String> {
-        mistakes(body).into_iter().map(|mistake| mistake.what).collect()
+        mistakes(body).into_iter().map(|m| format!("{}:{} {}", m.line, m.column, m.what)).collect()
     }
 
     #[test]
@@ -266,28 +292,30 @@ mod tests {
     #[test]
     fn what_the_models_do_not_see_is_refused() {
         for (body, says) in [
-            ("static uint32_t calls; calls++;", "its line 1 keeps state in a `static`"),
-            ("static const uint8_t *last; last = from;", "its line 1 keeps state in a `static`"),
-            ("\n to[0] = 1;", "its line 2 takes an element of `to`"),
-            ("uint8_t *p = to; p[3] = 1;", "its line 1 takes an element of `p`"),
-            ("(to + 4)[0] = 1;", "its line 1 takes an element of `)`"),
-            ("*(uint16_t *)(to + 2) = 1;", "its line 1 takes what a pointer points to"),
-            ("uint32_t a = (uint32_t)*from;", "its line 1 takes what a pointer points to"),
-            ("x = 3 + *from;", "its line 1 takes what a pointer points to"),
-            ("return *from;", "its line 1 takes what a pointer points to"),
-            ("dev->vtcm_bytes = 0;", "its line 1 takes apart what a pointer points to"),
-            ("v.bytes[3] = 1;", "its line 1 takes an element of `bytes`"),
-            ("uint32_t bytes[2]; v.bytes[3] = 1;", "its line 1 takes an element of `bytes`"),
-            ("memset(to, 0, 2048);", "its line 1 uses `memset`"),
-            ("__builtin_memcpy(to, from, 4);", "its line 1 uses `__builtin_memcpy`"),
-            ("asm volatile (\"nop\");", "its line 1 uses `asm`"),
-            ("exit(0);", "its line 1 uses `exit`"),
-            ("pf_dma_wait(dev, 0);", "its line 1 uses `pf_dma_wait`"),
-            ("#define X 1", "its line 1 is for the preprocessor"),
-            ("if (x) {", "a `}` is missing"),
-            ("} void f(void) {", "a `}` closes nothing"),
-            ("/* if (x) {", "a comment stays open"),
-            ("char c = '{;", "a string or a character constant stays open"),
+            ("static uint32_t calls; calls++;", "1:1 a `static` keeps state"),
+            ("static const uint8_t *last; last = from;", "1:1 a `static` keeps state"),
+            ("\n to[0] = 1;", "2:4 `[` takes an element of `to`"),
+            ("/* ü\n */ to[0] = to[1];", "2:7 `[` takes an element of `to`"),
+            ("uint8_t *p = to; p[3] = 1;", "1:19 `[` takes an element of `p`"),
+            ("(to + 4)[0] = 1;", "1:9 `[` takes an element of `)`"),
+            ("*(uint16_t *)(to + 2) = 1;", "1:1 `*` takes what a pointer points to"),
+            ("uint32_t a = (uint32_t)*from;", "1:24 `*` takes what a pointer points to"),
+            ("x = 3 + *from;", "1:9 `*` takes what a pointer points to"),
+            ("return *from;", "1:8 `*` takes what a pointer points to"),
+            ("dev->vtcm_bytes = 0;", "1:4 `->` takes apart what a pointer points to"),
+            ("v.bytes[3] = 1;", "1:8 `[` takes an element of `bytes`"),
+            ("uint32_t bytes[2]; v.bytes[3] = 1;", "1:27 `[` takes an element of `bytes`"),
+            ("memset(to, 0, 2048);", "1:1 `memset` is used"),
+            ("__builtin_memcpy(to, from, 4);", "1:1 `__builtin_memcpy` is used"),
+            ("asm volatile (\"nop\");", "1:1 `asm` is used"),
+            ("exit(0);", "1:1 `exit` is used"),
+            ("pf_dma_wait(dev, 0);", "1:1 `pf_dma_wait` is used"),
+            ("#define X 1", "1:1 `#` is for the preprocessor"),
+            ("if (x) {", "1:8 `{` has no `}`"),
+            ("{\n    f(1;\n}", "2:6 `(` has no `)`"),
+            ("} void f(void) {", "1:1 `}` closes nothing"),
+            ("/* if (x) {", "1:1 a comment stays open"),
+            ("char c = '{;", "1:10 a string or character constant stays open"),
         ] {
             assert_eq!(what(body), [says], "{body}");
         }

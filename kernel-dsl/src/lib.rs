@@ -7,11 +7,13 @@
 //!
 //! The language is described in `docs/kernel-language.md`.
 
+mod body_text;
 mod c_body;
 mod check;
 mod expand;
 #[cfg(test)]
 mod mangled;
+mod near;
 mod parse;
 mod report;
 mod requirement;

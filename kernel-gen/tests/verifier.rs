@@ -3,9 +3,9 @@
 use kernel_gen::{
     Arch, Kernel, Rule,
     ir::{
-        AxisId, AxisRole, BlockFormat, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, OperandId,
-        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Source, Statement, Step, StepInput, StepKind,
-        StepReference, TileFormat, TunableId, Variant, WindowId, WindowLayout,
+        AxisId, AxisRole, BlockFormat, Candidates, Condition, Element, HvxStep, HvxStepId, Loop, Operand, OperandId,
+        OperandLayout, OperandRole, Pairs, Quantity, Requirement, Scope, Sides, Source, Statement, Step, StepInput,
+        StepKind, StepReference, TileFormat, TunableId, Variant, WindowId, WindowLayout,
     },
     library, verify,
 };
@@ -64,9 +64,22 @@ fn on_v81(kernel: &mut Kernel, alter: fn(&mut Kernel)) {
     kernel.variants.push(Variant { arch: Arch::V81, kernel: other });
 }
 
-fn require(kernel: &mut Kernel, uses: Vec<Quantity>, holds: fn(&[u64]) -> Option<bool>) {
-    let (text, source) = (format!("nc … ({})", kernel.requirements.len() + 1), kernel.source);
+/// A requirement that is no comparison.
+fn require(kernel: &mut Kernel, text: &str, uses: Vec<Quantity>, holds: fn(&[u64]) -> Option<bool>) {
+    let (text, source) = (text.into(), kernel.source);
     kernel.requirements.push(Requirement { text, uses, holds: Condition::new(holds), sides: None, source });
+}
+
+/// A comparison of `sides`.
+fn compare(
+    kernel: &mut Kernel,
+    text: &str,
+    uses: Vec<Quantity>,
+    holds: fn(&[u64]) -> Option<bool>,
+    sides: fn(&[u64]) -> [Option<u64>; 2],
+) {
+    require(kernel, text, uses, holds);
+    kernel.requirements.last_mut().unwrap().sides = Some(Sides::new(sides));
 }
 
 /// A name for the snapshot, the rule that must be among those reported, and the alteration of `forward_q8`.
@@ -291,30 +304,94 @@ const ALTERATIONS: &[Alteration] = &[
         k.windows[0].element = Element::F32;
     }),
     ("name of emitted C", Rule::Name, |k| k.name = "forward_on_v79".into()),
-    ("requirement index", Rule::Limit, |k| require(k, vec![Quantity::Tunable(TunableId(7))], |_| Some(true))),
+    ("requirement index", Rule::Limit, |k| require(k, "t7", vec![Quantity::Tunable(TunableId(7))], |_| Some(true))),
     ("no candidate is left", Rule::Tile, |k| {
-        require(k, vec![Quantity::Tunable(TunableId(1)), Quantity::VtcmBytes], |v| Some(v[0] > v[1]));
+        let uses = vec![Quantity::Tunable(TunableId(1)), Quantity::VtcmBytes];
+        compare(k, "nc > vtcm_bytes", uses, |v| Some(v[0] > v[1]), |v| [Some(v[0]), Some(v[1])]);
     }),
-    ("arithmetic without a value", Rule::Tile, |k| {
-        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0].checked_sub(1024)? > 0));
+    ("no candidate is a power of two", Rule::Tile, |k| {
+        k.tunables[1].candidates = Candidates::List(vec![96, 160]);
+        let uses = vec![Quantity::Tunable(TunableId(1))];
+        require(k, "nc.is_power_of_two()", uses, |v| Some(v[0].is_power_of_two()));
+    }),
+    ("difference below 0", Rule::Tile, |k| {
+        let uses = vec![Quantity::Tunable(TunableId(1))];
+        compare(k, "nc - 1024 > 0", uses, |v| Some(v[0].checked_sub(1024)? > 0), |v| [v[0].checked_sub(1024), Some(0)]);
+    }),
+    ("division by zero", Rule::Tile, |k| {
+        let uses = vec![Quantity::Tunable(TunableId(0)), Quantity::Tunable(TunableId(1))];
+        compare(
+            k,
+            "mc / (nc / 1024) > 0",
+            uses,
+            |v| Some(v[0].checked_div(v[1] / 1024)? > 0),
+            |v| [v[0].checked_div(v[1] / 1024), Some(0)],
+        );
+    }),
+    ("number beyond 64 bits", Rule::Tile, |k| {
+        k.tunables[2].candidates = Candidates::List(vec![1 << 22, 1 << 23]);
+        let uses = vec![Quantity::Tunable(TunableId(2))];
+        compare(
+            k,
+            "kc * kc * kc > 0",
+            uses,
+            |v| Some(v[0].checked_mul(v[0])?.checked_mul(v[0])? > 0),
+            |v| [v[0].checked_mul(v[0]).and_then(|square| square.checked_mul(v[0])), Some(0)],
+        );
     }),
     ("requirement on the token axis", Rule::Tile, |k| {
-        require(k, vec![Quantity::Axis(AxisId(0)), Quantity::Tunable(TunableId(0))], |v| Some(v[1] <= v[0]));
+        require(k, "mc <= m", vec![Quantity::Axis(AxisId(0)), Quantity::Tunable(TunableId(0))], |v| Some(v[1] <= v[0]));
     }),
     ("requirement on no tile size", Rule::Tile, |k| {
-        require(k, vec![Quantity::Axis(AxisId(1))], |v| Some(v[0] > 100_000));
+        require(k, "n > 100000", vec![Quantity::Axis(AxisId(1))], |v| Some(v[0] > 100_000));
     }),
     ("requirements that contradict", Rule::Tile, |k| {
-        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] >= 64));
-        require(k, vec![Quantity::Tunable(TunableId(0))], |v| Some(v[0] >= 64));
-        require(k, vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] < 64));
+        require(k, "nc >= 64", vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] >= 64));
+        require(k, "mc >= 64", vec![Quantity::Tunable(TunableId(0))], |v| Some(v[0] >= 64));
+        require(k, "nc < 64", vec![Quantity::Tunable(TunableId(1))], |v| Some(v[0] < 64));
     }),
     ("windows that fit no VTCM", Rule::Tile, |k| {
-        k.tunables[1].candidates = Candidates::List(vec![512]);
+        k.tunables[1].candidates = Candidates::List(vec![512, 1024]);
         k.tunables[2].candidates = Candidates::List(vec![16_384]);
-        require(k, vec![Quantity::WindowBytes(WindowId(1)), Quantity::VtcmBytes], |v| Some(v[0] <= v[1]));
+        let uses = vec![Quantity::WindowBytes(WindowId(1)), Quantity::VtcmBytes];
+        compare(k, "window_bytes(wq) <= vtcm_bytes", uses, |v| Some(v[0] <= v[1]), |v| [Some(v[0]), Some(v[1])]);
     }),
-    ("requirement on no window", Rule::Limit, |k| require(k, vec![Quantity::WindowBytes(WindowId(4))], |_| Some(true))),
+    ("windows that leave no candidate", Rule::Tile, |k| {
+        let uses = vec![Quantity::WindowBytes(WindowId(1)), Quantity::VtcmBytes];
+        let sides: fn(&[u64]) -> _ = |v| [Some(v[0]), Some(v[1] / 8192)];
+        compare(k, "window_bytes(wq) <= vtcm_bytes / 8192", uses, |v| Some(v[0] <= v[1] / 8192), sides);
+    }),
+    ("requirement on no window", Rule::Limit, |k| {
+        require(k, "window_bytes(w4)", vec![Quantity::WindowBytes(WindowId(4))], |_| Some(true));
+    }),
+    ("range from 0", Rule::Tile, |k| k.tunables[0].candidates = Candidates::Range { min: 0, max: 1024 }),
+    ("empty list", Rule::Tile, |k| k.tunables[0].candidates = Candidates::List(Vec::new())),
+    ("step for FP16 tiles", Rule::Layout, |k| {
+        apply(k, "pf_vstore(dev, to, pf_vzero());", TileFormat::Q8_0);
+        k.steps[0].input = StepInput::F16;
+    }),
+    ("mistake in a body of a file", Rule::Body, |k| {
+        apply(k, "pf_vstore(dev, to, pf_vzero());\n    memcpy(to, from, 128);", TileFormat::Q8_0);
+        k.steps[0].body_source = Source { file: "own.rs", line: 7, column: 14 };
+    }),
+    ("two activations", Rule::Role, |k| {
+        k.operands[1] = Operand { name: "w".into(), axes: k.operands[1].axes, ..k.operands[0].clone() };
+        k.windows.remove(1);
+        loop_over(&mut k.schedule, 1).pipeline.clear();
+        loop_over(&mut k.schedule, 1).body.remove(0);
+        let pack = StepKind::PackCols {
+            window: WindowId(1),
+            operand: OperandId(1),
+            block: [AxisId(1), AxisId(2)],
+            scale: false,
+        };
+        *nth(k, 1) = pack;
+        *nth(k, 2) = StepKind::Multiply { to: WindowId(2), data: WindowId(0), weights: WindowId(1), swap: false };
+        let StepKind::UnpackRows { window, .. } = nth(k, 3) else {
+            return;
+        };
+        *window = WindowId(2);
+    }),
     ("output window as source", Rule::Layout, |k| k.windows[3].layout = WindowLayout::ActivationTiles),
 ];
 

@@ -141,7 +141,7 @@ fn check_takes_kernels_and_an_architecture() {
     assert_eq!(two.len(), 6);
     assert!(two.iter().all(|(_, arch)| arch == "V81"));
     assert!(two.iter().any(|(kernel, _)| kernel == "forward_q4"));
-    says(&["check", "forward_q9"], &["no library kernel `forward_q9`", "forward_q8"]);
+    says(&["check", "my_product"], &["no library kernel `my_product`", "forward_q8", "`cargo test` in the crate"]);
     says(&["check", "forward_q8", "forward_q9", "--json"], &["no library kernel `forward_q9`"]);
 }
 

@@ -7,10 +7,13 @@ mod requirements;
 mod roles;
 mod split;
 mod sums;
+mod tiles;
 
 use std::collections::HashMap;
 
 use proc_macro2::Ident;
+
+use self::tiles::Tiles;
 
 use crate::{
     report::Report,
@@ -82,8 +85,7 @@ struct View<'k> {
     kernel: &'k Kernel,
     operands: HashMap<String, &'k Operand>,
     windows: HashMap<String, &'k Window>,
-    /// The axis each tunable tiles, by the loops.
-    axis_of: HashMap<String, &'k Ident>,
+    tiles: Tiles<'k>,
     steps: Vec<Placed<'k>>,
 }
 
@@ -93,7 +95,7 @@ impl<'k> View<'k> {
             kernel,
             operands: kernel.operands.iter().map(|o| (o.name.to_string(), o)).collect(),
             windows: kernel.windows.iter().map(|w| (w.name.to_string(), w)).collect(),
-            axis_of: HashMap::new(),
+            tiles: Tiles::of(kernel),
             steps: Vec::new(),
         };
         if let Some(schedule) = &kernel.schedule {
@@ -107,9 +109,6 @@ impl<'k> View<'k> {
             match statement {
                 Statement::Step(step) => self.steps.push(Placed { step, loops: loops.clone() }),
                 Statement::Loop(l) => {
-                    if self.declares(&l.axis) {
-                        self.axis_of.entry(l.tile.to_string()).or_insert(&l.axis);
-                    }
                     loops.push(l);
                     self.walk(&l.body, loops);
                     loops.pop();
@@ -133,7 +132,7 @@ impl<'k> View<'k> {
 
     /// The axes of a window's extents.
     fn axes(&self, window: &Window) -> Option<[&'k Ident; 2]> {
-        let axis = |tunable: &Ident| self.axis_of.get(&tunable.to_string()).copied();
+        let axis = |tunable: &Ident| self.tiles.axis(tunable);
         Some([axis(&window.extents[0])?, axis(&window.extents[1])?])
     }
 

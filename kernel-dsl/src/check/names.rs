@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use proc_macro2::Ident;
 
 use crate::{
+    near::way_out,
     report::Report,
     rules::c_name::problem,
     tree::{AxisRole, Conversion, Kernel, Loop, Statement, StepKind},
@@ -96,11 +97,14 @@ pub(super) fn duplicates(kernel: &Kernel, report: &mut Report) {
         let earlier = seen.insert(name.to_string(), what);
         // Two loops may walk blocks of the same name one after the other.
         if let Some(earlier) = earlier.filter(|&earlier| !(earlier == "loop" && what == "loop")) {
-            let article = if earlier.starts_with(['a', 'o']) { "an" } else { "a" };
-            let also = if earlier == what { format!("another {what}") } else { format!("{article} {earlier}") };
+            let also = if earlier == what { format!("another {what}") } else { with_article(earlier) };
             report.error(name.span(), format!("{what} `{name}` has the name of {also}: give each its own"));
         }
     }
+}
+
+fn with_article(what: &str) -> String {
+    format!("{} {what}", if what.starts_with(['a', 'o']) { "an" } else { "a" })
 }
 
 struct Names<'k> {
@@ -130,7 +134,23 @@ impl Names<'_> {
             [] => format!("the kernel declares no {what}"),
             names => format!("declared: {}", names.join(", ")),
         };
-        report.error(name.span(), format!("unknown {what} `{name}`; {hint}"));
+        let kinds = [
+            ("an axis", &self.axes),
+            ("an operand", &self.operands),
+            ("a tunable", &self.tunables),
+            ("a window", &self.windows),
+            ("a step", &self.steps),
+        ];
+        if let Some((other, _)) = kinds.iter().find(|(_, names)| names.contains(&name)) {
+            report.error(
+                name.span(),
+                format!("`{name}` is {other}, {what} belongs here; {hint}", what = with_article(what)),
+            );
+            return;
+        }
+        let known: Vec<_> = declared.iter().map(ToString::to_string).collect();
+        let way_out = way_out(&name.to_string(), known.iter().map(String::as_str), &hint);
+        report.error(name.span(), format!("unknown {what} `{name}`; {way_out}"));
     }
 }
 
@@ -138,8 +158,13 @@ fn statements<'k>(names: &Names<'_>, body: &'k [Statement], loops: &mut Vec<&'k 
     for statement in body {
         match statement {
             Statement::Loop(l) => {
-                names.known("axis", &l.axis, &names.axes, report);
-                names.known("tunable", &l.tile, &names.tunables, report);
+                if names.tunables.contains(&&l.axis) && names.axes.contains(&&l.tile) {
+                    let message = format!("the axis comes before its tile: write `tiles({}, {})`", l.tile, l.axis);
+                    report.error(l.axis.span(), message);
+                } else {
+                    names.known("axis", &l.axis, &names.axes, report);
+                    names.known("tunable", &l.tile, &names.tunables, report);
+                }
                 for window in &l.pipeline {
                     names.known("window", window, &names.windows, report);
                 }
@@ -175,6 +200,8 @@ fn statements<'k>(names: &Names<'_>, body: &'k [Statement], loops: &mut Vec<&'k 
                         } else {
                             format!("loops around this step: {}", around.join(", "))
                         };
+                        let known: Vec<_> = loops.iter().map(|l| l.variable.to_string()).collect();
+                        let hint = way_out(&variable.to_string(), known.iter().map(String::as_str), &hint);
                         report.error(variable.span(), format!("`{variable}` is no loop around this step; {hint}"));
                     }
                 }

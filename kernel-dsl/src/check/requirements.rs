@@ -9,6 +9,7 @@ use crate::{
     rules::{
         conflict::{Condition, conflict, most_candidates},
         limits::MAX_EXTENT,
+        refusal::{Outcome, Refusal},
     },
     tree::{Candidates, Kernel, Tunable},
 };
@@ -34,9 +35,26 @@ pub(super) fn check(kernel: &Kernel, report: &mut Report) {
     let Some(blamed) = conflict(&candidates, &conditions) else {
         return;
     };
+    if let [one] = *blamed {
+        let (span, part) = parts[one];
+        let names: Vec<String> = kernel.tunables.iter().map(|t| t.name.to_string()).collect();
+        let tunables = &conditions[one].tunables;
+        let outcome = |tiles: &[u32]| {
+            let values: Vec<u64> = tunables.iter().map(|&t| tiles[t].into()).collect();
+            let named = tunables.iter().map(|&t| format!("{}={}", names[t], tiles[t]));
+            Outcome {
+                holds: part.holds(&values),
+                sides: part.sides.as_ref().map(|sides| sides.each_ref().map(|side| (side.judge)(&values))),
+                values: named.collect::<Vec<_>>().join(", "),
+            }
+        };
+        let refusal = Refusal { text: &part.text, tunables, names: &names, candidates: &candidates, outcome: &outcome };
+        let (message, help) = refusal.explain();
+        report.error(span, format!("{message}; {help}"));
+        return;
+    }
     let texts: Vec<_> = blamed.iter().map(|&index| format!("`require {}`", parts[index].1.text)).collect();
     let message = match texts.as_slice() {
-        [one] => format!("{one} refuses every candidate of what it depends on: allow other candidates, or loosen it"),
         [one, other] => {
             format!(
                 "{one} and {other} contradict each other: no candidates satisfy both; loosen one, or put each into a `when`"
@@ -66,7 +84,8 @@ fn condition(part: &Compiled) -> Option<Condition<'_>> {
     };
     let tunables = part.uses.iter().map(tunable).collect::<Option<Vec<_>>>()?;
     let own = tunables.clone();
-    let holds = move |tiles: &[u32]| part.holds(&own.iter().map(|&t| tiles[t].into()).collect::<Vec<_>>());
+    let holds =
+        move |tiles: &[u32]| part.holds(&own.iter().map(|&t| tiles[t].into()).collect::<Vec<_>>()) == Some(true);
     Some(Condition { tunables, holds: Box::new(holds) })
 }
 

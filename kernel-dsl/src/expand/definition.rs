@@ -4,7 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::{doc_lines, source};
-use crate::tree::{HvxStep, Kernel, Side, StepInput, TileFormat, TileKind};
+use crate::{
+    body_text::keeps_lines,
+    tree::{HvxStep, Kernel, Side, StepInput, TileFormat, TileKind},
+};
 
 pub(super) fn tile_format(format: &TileFormat) -> TokenStream {
     match format.kind {
@@ -39,7 +42,9 @@ fn pairs(side: Side) -> TokenStream {
 pub(super) fn hvx_step(step: &HvxStep) -> TokenStream {
     let (name, source) = (step.name.to_string(), source(step.name.span()));
     let doc = doc_lines(&step.docs);
-    let (body, body_source) = (&step.body, self::source(step.body.span()));
+    let body = &step.body;
+    let body_source =
+        if keeps_lines(body) { self::source(body.span()) } else { quote!(::core::default::Default::default()) };
     let input = match &step.input {
         StepInput::F16 => quote!(F16),
         StepInput::Packed(format, side) => {

@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::source;
 use crate::{
-    requirement::{Compiled, Quantity, compile},
+    requirement::{Compiled, Quantity, Side, compile},
     tree::{Kernel, Requirement},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn requirements(kernel: &Kernel, requirement: &Requirement) -> Option
         let (text, locals, value) = (&compiled.text, &compiled.locals, &compiled.value);
         let sides = match &compiled.sides {
             None => quote!(::core::option::Option::None),
-            Some([left, right]) => quote!(::core::option::Option::Some({
+            Some([Side { value: left, .. }, Side { value: right, .. }]) => quote!(::core::option::Option::Some({
                 #[allow(unused_parens, unused_variables, clippy::all)]
                 fn sides(values: &[u64]) -> [::core::option::Option<u64>; 2] {
                     let [#(#locals),*] = *values else {

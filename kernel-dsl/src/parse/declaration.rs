@@ -1,90 +1,21 @@
-//! Axes, operands, tunables, windows.
+//! Operands, tunables, windows.
 
 use proc_macro2::{Group, Ident};
-use syn::{Token, braced, ext::IdentExt, parse::ParseStream};
+use syn::{Token, ext::IdentExt, parse::ParseStream};
 
 use super::{
     item::STARTS,
-    recover::{error_here, semicolon, skip_item},
-    word::{any_word, comma, in_brackets, number, one_of, optional, tile_size},
+    recover::{error_here, semicolon},
+    word::{any_word, comma, in_brackets, number, one_of, optional_or_near, tile_size},
 };
 use crate::{
     report::Report,
+    rules::limits::MAX_STAGES,
     tree::{
-        Axis, AxisRole, BlockFormat, Candidates, Element, Kernel, Operand, OperandLayout, OperandRole, Scope,
-        TileFormat, Tunable, Window, WindowLayout,
+        BlockFormat, Candidates, Element, Operand, OperandLayout, OperandRole, Scope, TileFormat, Tunable, Window,
+        WindowLayout,
     },
-    version::Direction,
 };
-
-/// `axes { m: token, n: out, k: in }`, or `axes { m: token, f: free, r: contracted }` in a kernel for two directions.
-pub(super) fn axes(input: ParseStream<'_>, kernel: &mut Kernel, report: &mut Report) -> syn::Result<()> {
-    let content;
-    braced!(content in input);
-    while !content.is_empty() {
-        let name: Ident = content.parse()?;
-        let role = content.parse::<Token![:]>().and_then(|_| axis_role(&content, kernel.version.direction, report));
-        match role {
-            Ok((role, contracted)) => {
-                if contracted {
-                    kernel.contracted = Some(name.clone());
-                }
-                kernel.axes.push(Axis { name, role });
-            }
-            Err(error) => {
-                report.syntax(error);
-                kernel.unreadable.push(name);
-                kernel.complete = false;
-            }
-        }
-        if content.is_empty() {
-            break;
-        }
-        if content.peek(Token![,]) {
-            content.parse::<Token![,]>()?;
-        } else {
-            let error = error_here(&content, "expected `,` between axes");
-            skip_item(&content);
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
-/// The role of an axis, and whether it is summed over by declaration.
-fn axis_role(
-    input: ParseStream<'_>,
-    direction: Option<Direction>,
-    report: &mut Report,
-) -> syn::Result<(AxisRole, bool)> {
-    const ONE: &[(&str, AxisRole)] = &[("token", AxisRole::Token), ("out", AxisRole::Out), ("in", AxisRole::In)];
-    let two = |free, contracted| [("token", AxisRole::Token), ("free", free), ("contracted", contracted)];
-    let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
-    let elsewhere = match direction {
-        None if ["free", "contracted"].contains(&word.as_str()) => {
-            "`free` and `contracted` are roles in a kernel `for forward, input_grad`: here the axes are `out` and `in`"
-        }
-        Some(_) if ["out", "in"].contains(&word.as_str()) => {
-            "which axis is `out` and which is `in` depends on the direction: in this kernel they are `free` and \
-             `contracted`, and `out` and `in` stand for them where the weight is indexed"
-        }
-        _ => "",
-    };
-    if !elsewhere.is_empty() {
-        report.syntax(error_here(input, elsewhere));
-        input.call(Ident::parse_any)?;
-        // As if forward had been meant, where `out` is free, so that one mistake is one.
-        let free = ["out", "free"].contains(&word.as_str());
-        let out = free == (direction != Some(Direction::InputGrad));
-        return Ok((if out { AxisRole::Out } else { AxisRole::In }, false));
-    }
-    let (role, word) = match direction {
-        None => one_of(input, "axis role", ONE)?,
-        Some(Direction::Forward) => one_of(input, "axis role", &two(AxisRole::Out, AxisRole::In))?,
-        Some(Direction::InputGrad) => one_of(input, "axis role", &two(AxisRole::In, AxisRole::Out))?,
-    };
-    Ok((role, word == "contracted"))
-}
 
 fn operand_role(input: ParseStream<'_>) -> syn::Result<OperandRole> {
     const ROLES: &[(&str, OperandRole)] = &[
@@ -141,6 +72,9 @@ pub(super) fn operand(
     Ok(Operand { name, role, element, layout, axes, scope, scope_span: scope_word.span() })
 }
 
+/// What a tile size is, in words.
+const TILES: &str = "a positive multiple of 32 below 2^32";
+
 /// `in [32, 64] multiple_of 32;` or `in 32..=1024 multiple_of 32;`
 pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) -> syn::Result<Tunable> {
     input.parse::<Token![in]>().map_err(|_| {
@@ -153,7 +87,7 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) 
         Candidates::List(in_brackets(input, EXPECTED, |content| {
             let mut values = Vec::new();
             while !content.is_empty() {
-                values.push(number(content, "a candidate")?);
+                values.push(number(content, "a candidate", TILES)?);
                 if !content.is_empty() {
                     comma(content, EXPECTED)?;
                 }
@@ -162,14 +96,14 @@ pub(super) fn tunable(input: ParseStream<'_>, name: Ident, report: &mut Report) 
         })?)
     } else {
         candidates_span = input.span();
-        let min = number(input, "the smallest candidate")?;
+        let min = number(input, "the smallest candidate", TILES)?;
         input.parse::<Token![..=]>().map_err(|_| {
             error_here(input, "expected `..=` and the largest candidate: both ends of the range belong to it")
         })?;
-        Candidates::Range(min, number(input, "the largest candidate")?)
+        Candidates::Range(min, number(input, "the largest candidate", TILES)?)
     };
-    let multiple_of = match optional(input, "multiple_of")? {
-        Some(_) => number(input, "the divisor")?,
+    let multiple_of = match optional_or_near(input, "multiple_of")? {
+        Some(_) => number(input, "the divisor behind `multiple_of`", TILES)?,
         None => 32,
     };
     semicolon(input, "a tunable", STARTS, report)?;
@@ -196,7 +130,7 @@ pub(super) fn window(
     let element = if matches!(layout, WindowLayout::Tiles(_) | WindowLayout::Blocks(_)) {
         Element::Packed
     } else {
-        one_of(input, "element type of a window", &[("f16", Element::F16)])?.0
+        element(input, layout.keyword())?
     };
     const EXPECTED: &str = "`[a, b]`: the tunables that are its two tile sizes";
     let extents = in_brackets(input, EXPECTED, |content| {
@@ -205,15 +139,30 @@ pub(super) fn window(
         Ok([rows, tile_size(content, EXPECTED)?])
     })?;
     let mut stages_span = name.span();
-    let stages = match optional(input, "stages")? {
+    let stages = match optional_or_near(input, "stages")? {
         Some(word) => {
             stages_span = word.span();
-            number(input, "the number of stages")?
+            number(input, "the number of stages", &format!("a whole number from 1 to {MAX_STAGES}"))?
         }
         None => 1,
     };
     semicolon(input, "a window", STARTS, report)?;
     Ok(Window { name, layout, element, extents, stages, stages_span })
+}
+
+/// `f16`: HMX takes nothing else.
+fn element(input: ParseStream<'_>, layout: &str) -> syn::Result<Element> {
+    let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+    if ["bf16", "f32"].contains(&word.as_str()) {
+        return Err(error_here(
+            input,
+            format!(
+                "a window holds FP16, which is what HMX multiplies: write `{layout} f16`; `pack_rows` and `pack_cols` turn \
+                 {word} token rows into it"
+            ),
+        ));
+    }
+    Ok(one_of(input, "element type of a window", &[("f16", Element::F16)])?.0)
 }
 
 /// `[a]`

@@ -8,6 +8,7 @@ use super::{
     word::{any_word, number, one_of},
 };
 use crate::{
+    body_text::place,
     c_body::{Mistake, mistakes},
     report::Report,
     tree::{HvxStep, Side, StepInput, TileFormat, TileKind},
@@ -33,13 +34,17 @@ fn layout_body(content: ParseStream<'_>, span: Span, name: &Ident, report: &mut 
     while !content.is_empty() {
         const FIELDS: &[(&str, bool)] = &[("tile_bytes", true), ("vtcm_stride", false)];
         let (is_bytes, word) = one_of(content, "property of a layout", FIELDS).map_err(|error| {
+            if error.to_string().ends_with('?') {
+                return error;
+            }
             let meaning = "a layout says how many bytes a 32×32 tile has and how far apart tiles lie; a `step` says what they mean";
             syn::Error::new(error.span(), format!("{error}; {meaning}"))
         })?;
         content.parse::<Token![:]>()?;
         let slot = if is_bytes { &mut bytes } else { &mut stride };
         let span = content.span();
-        if slot.replace((number(content, "a number of bytes")?, span)).is_some() {
+        if slot.replace((number(content, "the number of bytes", "a whole number from 1 to 2^24 - 1")?, span)).is_some()
+        {
             report.error(word.span(), format!("layout `{name}` says `{word}` twice"));
         }
         if !content.is_empty() {
@@ -174,7 +179,8 @@ fn c_of(name: &Ident, body: &LitStr, report: &mut Report) {
             format!("step `{name}` has an empty body: store the 16 vectors of the FP16 tile at `to` with `pf_vstore`"),
         );
     }
-    for Mistake { what, help } in mistakes(&text) {
-        report.error(body.span(), format!("in the body of step `{name}` {what}: {help}"));
+    for Mistake { line, column, what, help } in mistakes(&text) {
+        let place = place(body, line, column);
+        report.error(body.span(), format!("in the body of step `{name}`, {place}: {what}; {help}"));
     }
 }

@@ -4,13 +4,14 @@ use proc_macro2::Ident;
 use syn::{Token, braced, parse::ParseStream};
 
 use super::{
-    declaration,
+    axes, declaration,
     recover::{semicolon, skip_item},
     schedule,
     when::{self, Reading},
     word::any_word,
 };
 use crate::{
+    near::nearest,
     report::Report,
     tree::{Definitions, Kernel, Requirement},
 };
@@ -64,7 +65,8 @@ fn item(
     reading: &mut Reading,
     report: &mut Report,
 ) -> syn::Result<()> {
-    let keyword = any_word(input, ITEMS)?;
+    let written = any_word(input, ITEMS)?;
+    let keyword = meant(&written, report);
     match keyword.to_string().as_str() {
         "axes" => {
             if !reading.place().is_empty() {
@@ -72,7 +74,7 @@ fn item(
                     "`axes` cannot stand in a `when`: callers give a kernel one shape; name the axes once, outside";
                 report.error(keyword.span(), message);
             }
-            declaration::axes(input, kernel, report)?;
+            axes::axes(input, kernel, report)?;
         }
         "when" | "if" => {
             if keyword == "if" {
@@ -116,10 +118,24 @@ fn item(
         "reference" => reference(input, &keyword, kernel, reading, report)?,
         "else" => return Err(syn::Error::new(keyword.span(), when::STRAY_ELSE)),
         other => {
+            // What it declares is not unknown as well.
+            kernel.unreadable.extend(input.fork().parse::<Ident>());
             return Err(syn::Error::new(keyword.span(), format!("unknown directive `{other}`: expected {ITEMS}")));
         }
     }
     Ok(())
+}
+
+/// The first word of an item; a near one is a mistake, and read as if it were right.
+fn meant(written: &Ident, report: &mut Report) -> Ident {
+    let word = written.to_string();
+    match nearest(&word, STARTS.iter().copied()) {
+        Some(meant) if meant != word => {
+            report.error(written.span(), format!("unknown directive `{word}`: did you mean `{meant}`?"));
+            Ident::new(meant, written.span())
+        }
+        _ => written.clone(),
+    }
 }
 
 fn reference(

@@ -1,5 +1,6 @@
 //! The parser. It reports a mistake, skips to the end of the item it is in, and reads on.
 
+mod axes;
 mod declaration;
 mod definition;
 mod item;
@@ -19,6 +20,7 @@ use syn::{
 };
 
 use crate::{
+    near::way_out,
     report::Report,
     tree::{BlockFormat, Definitions, Kernel},
     version::{Arch, Direction, Version},
@@ -74,7 +76,8 @@ fn definition_or_kernel(
         return kernel(input, docs, visibility, definitions, report).map(Some);
     }
     if keyword != "layout" && keyword != "step" {
-        return Err(syn::Error::new(keyword.span(), format!("expected {EXPECTED}, found `{keyword}`")));
+        let way_out = way_out(&keyword.to_string(), ["kernel", "layout", "step"], &format!("expected {EXPECTED}"));
+        return Err(syn::Error::new(keyword.span(), format!("`{keyword}` is unknown here: {way_out}")));
     }
     let name: Ident = input.parse()?;
     if keyword == "layout" {

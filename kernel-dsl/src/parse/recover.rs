@@ -25,6 +25,17 @@ pub(super) fn drain(input: ParseStream<'_>) {
     while input.parse::<TokenTree>().is_ok() {}
 }
 
+/// Skips like [`drain`], and tells which words stood there.
+pub(super) fn words(input: ParseStream<'_>) -> Vec<Ident> {
+    let mut words = Vec::new();
+    while let Ok(token) = input.parse::<TokenTree>() {
+        if let TokenTree::Ident(word) = token {
+            words.push(word);
+        }
+    }
+    words
+}
+
 /// An error at the next token, or at the end of the input.
 pub(super) fn error_here(input: ParseStream<'_>, message: impl std::fmt::Display) -> syn::Error {
     syn::Error::new(input.span(), message)

@@ -10,6 +10,7 @@ use super::{
     word::{any_word, comma, in_parentheses, optional, tile_size},
 };
 use crate::{
+    near::nearest,
     report::Report,
     tree::{Loop, Statement},
 };
@@ -80,7 +81,11 @@ fn walk(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> s
     input.parse::<Token![in]>()?;
     let tiles = any_word(input, "`tiles(AXIS, TILE)`")?;
     if tiles != "tiles" {
-        return Err(syn::Error::new(tiles.span(), format!("a loop walks `tiles(AXIS, TILE)`, found `{tiles}`")));
+        if nearest(&tiles.to_string(), ["tiles"]).is_none() {
+            let message = format!("a loop walks `tiles(AXIS, TILE)`, `{tiles}` is something else");
+            return Err(syn::Error::new(tiles.span(), message));
+        }
+        report.error(tiles.span(), format!("unknown word `{tiles}`: did you mean `tiles`?"));
     }
     const EXPECTED: &str = "`tiles(AXIS, TILE)`: an axis and the tunable that is its tile";
     let (axis, tile) = in_parentheses(input, EXPECTED, |arguments| {
@@ -92,10 +97,13 @@ fn walk(input: ParseStream<'_>, reading: &mut Reading, report: &mut Report) -> s
     while !input.peek(syn::token::Brace) {
         let directive = any_word(input, "`pipeline(WINDOW)` or the body of the loop")?;
         if directive != "pipeline" {
-            return Err(syn::Error::new(
-                directive.span(),
-                format!("unknown directive `{directive}` on a loop: expected `pipeline(WINDOW, …)`"),
-            ));
+            let near = nearest(&directive.to_string(), ["pipeline"]);
+            let way_out = near.map_or("expected `pipeline(WINDOW, …)`", |_| "did you mean `pipeline`?");
+            let message = format!("unknown directive `{directive}` on a loop: {way_out}");
+            if near.is_none() {
+                return Err(syn::Error::new(directive.span(), message));
+            }
+            report.error(directive.span(), message);
         }
         const WINDOWS: &str = "`pipeline(WINDOW, …)`: the windows whose loads run ahead";
         in_parentheses(input, WINDOWS, |windows| {

@@ -1,7 +1,7 @@
 //! Steps.
 
 use proc_macro2::Ident;
-use syn::{LitInt, Token, ext::IdentExt, parse::ParseStream};
+use syn::{Token, ext::IdentExt, parse::ParseStream};
 
 use super::{
     declaration::pair,
@@ -10,6 +10,7 @@ use super::{
     word::{any_word, comma, in_parentheses, number, optional},
 };
 use crate::{
+    near::{nearest, way_out},
     report::Report,
     rules::limits::GUARD,
     tree::{Block, Conversion, Side, Step, StepKind, Unpack},
@@ -35,7 +36,8 @@ const STARTS: &[&str] = &[
 ];
 
 pub(super) fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Step> {
-    let keyword = any_word(input, STEPS)?;
+    let written = any_word(input, STEPS)?;
+    let keyword = meant(&written, report);
     let convert = |conversion| -> syn::Result<StepKind> {
         let to = destination(input)?;
         Ok(StepKind::Convert { conversion, to, from: any_word(input, "the window to read")? })
@@ -53,7 +55,8 @@ pub(super) fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<S
         "unpack_cols" => unpack(input, Side::Cols)?,
         "else" => return Err(syn::Error::new(keyword.span(), STRAY_ELSE)),
         other => {
-            return Err(syn::Error::new(keyword.span(), format!("unknown step `{other}`: expected {STEPS}")));
+            let way_out = way_out(other, STARTS.iter().copied(), &format!("expected {STEPS}"));
+            return Err(syn::Error::new(written.span(), format!("unknown step `{other}`: {way_out}")));
         }
     };
     let split = split(input)?;
@@ -64,12 +67,31 @@ pub(super) fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<S
         let wrong = if takes.contains(&format!("`{directive}(")) {
             format!("directive `{directive}` of `{keyword}` stands twice or out of its place")
         } else {
-            format!("unknown directive `{directive}` on `{keyword}`")
+            let known = takes.split('`').skip(1).step_by(2).filter_map(|directive| directive.split('(').next());
+            let way_out = way_out(&directive.to_string(), known, takes);
+            return Err(syn::Error::new(
+                directive.span(),
+                format!("unknown directive `{directive}` on `{keyword}`: {way_out}"),
+            ));
         };
         return Err(syn::Error::new(directive.span(), format!("{wrong}: {takes}")));
     }
     semicolon(input, &format!("`{keyword} …`"), STARTS, report)?;
     Ok(Step { keyword, kind, split })
+}
+
+/// The first word of a step; a near one is a mistake, and read as if it were right.
+fn meant(written: &Ident, report: &mut Report) -> Ident {
+    let word = written.to_string();
+    let blocks = ["for", "when"];
+    let steps = STARTS.iter().copied().filter(|step| !blocks.contains(step));
+    match nearest(&word, steps) {
+        Some(meant) if meant != word => {
+            report.error(written.span(), format!("unknown step `{word}`: did you mean `{meant}`?"));
+            Ident::new(meant, written.span())
+        }
+        _ => written.clone(),
+    }
 }
 
 fn directives(kind: &StepKind) -> &'static str {
@@ -149,13 +171,8 @@ fn unpack(input: ParseStream<'_>, side: Side) -> syn::Result<StepKind> {
             unscale = true;
         } else if guard.is_none() && optional(input, "guard")?.is_some() {
             let expected = format!("`guard({GUARD})`: the whole number from which the device layer flags a row");
-            guard = Some(in_parentheses(input, &expected, |limit| {
-                if limit.peek(LitInt) {
-                    number(limit, "the guard's limit")
-                } else {
-                    Err(error_here(limit, format!("expected {expected}")))
-                }
-            })?);
+            guard =
+                Some(in_parentheses(input, &expected, |limit| number(limit, "the guard's limit", &GUARD.to_string()))?);
         } else if column_scale.is_none() && optional(input, "column_scale")?.is_some() {
             column_scale = Some(vector(input, "column_scale")?);
         } else if column_bias.is_none() && optional(input, "column_bias")?.is_some() {

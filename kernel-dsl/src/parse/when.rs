@@ -12,6 +12,7 @@ use syn::{
 
 use super::{recover::error_here, word::any_word};
 use crate::{
+    near::way_out,
     report::Report,
     version::{Arch, Condition, Direction, Version},
 };
@@ -203,7 +204,9 @@ fn known(input: ParseStream<'_>, expected: &str, two_directions: bool) -> syn::R
         )),
         Some(condition) => Ok((*condition, word)),
         None => {
-            Err(syn::Error::new(word.span(), format!("unknown condition `{word}` behind `when`: expected {expected}")))
+            let known = directions.iter().filter(|_| two_directions).chain(&archs).map(|c| c.word());
+            let way_out = way_out(&word.to_string(), known, &format!("expected {expected}"));
+            Err(syn::Error::new(word.span(), format!("unknown condition `{word}` behind `when`: {way_out}")))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Methods of numbers, and `window_bytes`.
 
+use std::rc::Rc;
+
 use quote::quote;
 use syn::{Expr, ExprCall, ExprMethodCall, ExprPath, spanned::Spanned};
 
@@ -8,6 +10,10 @@ use super::{
     compiler::{Compiler, MADE_OF, by_zero},
     term::{Judge, Kind, Term},
 };
+use crate::near::{nearest, way_out};
+
+const METHODS: [&str; 5] = ["is_multiple_of", "is_power_of_two", "min", "max", "div_ceil"];
+const KNOWN: &str = "a requirement knows `is_multiple_of`, `is_power_of_two`, `min`, `max` and `div_ceil`";
 
 impl Compiler<'_> {
     pub(super) fn method(&mut self, call: &ExprMethodCall) -> syn::Result<Term> {
@@ -19,10 +25,7 @@ impl Compiler<'_> {
             _ => {
                 return Err(syn::Error::new(
                     call.method.span(),
-                    format!(
-                        "unknown method `{name}`: a requirement knows `is_multiple_of`, `is_power_of_two`, `min`, `max` \
-                         and `div_ceil`"
-                    ),
+                    format!("unknown method `{name}`: {}", way_out(&name, METHODS, KNOWN)),
                 ));
             }
         };
@@ -41,7 +44,7 @@ impl Compiler<'_> {
         let constant = receiver.constant && argument.as_ref().is_none_or(|a| a.constant);
         let (method, number, own) = (&call.method, receiver.value, receiver.judge);
         let Some(argument) = argument else {
-            let judge: Judge = Box::new(move |v| Some(own(v)?.is_power_of_two().into()));
+            let judge: Judge = Rc::new(move |v| Some(own(v)?.is_power_of_two().into()));
             return Ok(Term::new(kind, text, quote!(u64::#method(#number)), constant, judge));
         };
         let (other, second) = (argument.value, argument.judge);
@@ -51,7 +54,7 @@ impl Compiler<'_> {
             "is_multiple_of" => quote!(u64::is_multiple_of(#number, #other)),
             _ => quote!(::core::cmp::Ord::#method(#number, #other)),
         };
-        let judge: Judge = Box::new(move |v| {
+        let judge: Judge = Rc::new(move |v| {
             let (a, b) = (own(v)?, second(v)?);
             match name.as_str() {
                 "div_ceil" => (b != 0).then(|| a.div_ceil(b)),
@@ -81,7 +84,10 @@ impl Compiler<'_> {
                         return Err(self.unknown(&window));
                     }
                     let declared: Vec<_> = self.kernel.windows.iter().map(|w| format!("`{}`", w.name)).collect();
-                    let message = format!("unknown window `{window}`; declared: {}", declared.join(", "));
+                    let declared = format!("declared: {}", declared.join(", "));
+                    let known: Vec<_> = self.kernel.windows.iter().map(|w| w.name.to_string()).collect();
+                    let way_out = way_out(&window.to_string(), known.iter().map(String::as_str), &declared);
+                    let message = format!("unknown window `{window}`; {way_out}");
                     return Err(syn::Error::new(window.span(), message));
                 };
                 Ok(self.quantity(Quantity::WindowBytes(index), format!("{WINDOW_BYTES}({window})"), &window))
@@ -92,6 +98,9 @@ impl Compiler<'_> {
                 let (receiver, argument) = (quote!(#receiver), quote!(#argument));
                 let way_out = format!("write `{receiver}.{name}({argument})`");
                 Err(syn::Error::new(name.span(), format!("`{name}` is a method of a number: {way_out}")))
+            }
+            (Some(name), _) if nearest(&name.to_string(), [WINDOW_BYTES]).is_some_and(|meant| name != meant) => {
+                Err(syn::Error::new(name.span(), format!("unknown name `{name}`: did you mean `{WINDOW_BYTES}`?")))
             }
             _ => Err(syn::Error::new(call.span(), MADE_OF)),
         }

@@ -1,14 +1,19 @@
 //! From an expression to a term.
 
+use std::rc::Rc;
+
 use proc_macro2::{Ident, Span};
 use quote::quote;
 use syn::{BinOp, Expr, ExprBinary, Lit, UnOp, spanned::Spanned};
 
 use super::{
     Quantity, VTCM_BYTES, WINDOW_BYTES,
-    term::{Judge, Kind, Term},
+    term::{Judge, Kind, Side, Term},
 };
-use crate::tree::{AxisRole, Kernel};
+use crate::{
+    near::way_out,
+    tree::{AxisRole, Kernel},
+};
 
 pub(super) const MADE_OF: &str = "a requirement is made of comparisons, `+ - * / %`, `&& || !`, parentheses, `window_bytes(WINDOW)` and the \
                        methods `is_multiple_of`, `is_power_of_two`, `min`, `max` and `div_ceil`";
@@ -35,11 +40,11 @@ impl<'k> Compiler<'k> {
             Expr::Lit(literal) => match &literal.lit {
                 Lit::Int(number) if matches!(number.suffix(), "" | "u64") => {
                     let value: u64 = number.base10_parse()?;
-                    Ok(Term::new(Kind::Number, value.to_string(), quote!(#value), true, Box::new(move |_| Some(value))))
+                    Ok(Term::new(Kind::Number, value.to_string(), quote!(#value), true, Rc::new(move |_| Some(value))))
                 }
                 Lit::Bool(flag) => {
                     let value = flag.value;
-                    let judge: Judge = Box::new(move |_| Some(value.into()));
+                    let judge: Judge = Rc::new(move |_| Some(value.into()));
                     Ok(Term::new(Kind::Condition, value.to_string(), quote!(#value), true, judge))
                 }
                 Lit::Float(_) => {
@@ -53,7 +58,7 @@ impl<'k> Compiler<'k> {
             },
             Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
                 let Term { text, value, judge, constant, .. } = self.of(&unary.expr, Kind::Condition)?;
-                let judge: Judge = Box::new(move |values| judge(values).map(|flag| 1 - flag));
+                let judge: Judge = Rc::new(move |values| judge(values).map(|flag| 1 - flag));
                 Ok(Term::new(Kind::Condition, format!("!{text}"), quote!(!(#value)), constant, judge))
             }
             Expr::Binary(binary) => self.binary(binary),
@@ -105,11 +110,16 @@ impl<'k> Compiler<'k> {
             self.uses.len() - 1
         });
         let local = &self.locals[index];
-        Term::new(Kind::Number, text, quote!(#local), false, Box::new(move |values| values.get(index).copied()))
+        Term::new(Kind::Number, text, quote!(#local), false, Rc::new(move |values| values.get(index).copied()))
     }
 
     pub(super) fn unknown(&self, name: &Ident) -> syn::Error {
-        let mut message = format!("unknown name `{name}`: {}", self.expected("this"));
+        let kernel = self.kernel;
+        let known = kernel.tunables.iter().map(|t| &t.name);
+        let known = known.chain(kernel.axes.iter().filter(|a| a.role != AxisRole::Token).map(|a| &a.name));
+        let known: Vec<_> = known.map(Ident::to_string).chain([VTCM_BYTES.into()]).collect();
+        let way_out = way_out(&name.to_string(), known.iter().map(String::as_str), &self.expected("this"));
+        let mut message = format!("unknown name `{name}`: {way_out}");
         if let Some((_, place)) = self.kernel.elsewhere.iter().find(|(other, _)| other == name) {
             message = format!(
                 "`{name}` is declared only {place}: put this `require` there, or declare it in the other branch too"
@@ -160,17 +170,19 @@ impl<'k> Compiler<'k> {
         let constant = left.constant && right.constant;
         let (a, b) = (left.value, right.value);
         let (first, second) = (left.judge, right.judge);
+        let sides = (operands == Kind::Number && method.is_none()).then(|| {
+            [(&a, &first), (&b, &second)].map(|(value, judge)| Side { value: value.clone(), judge: judge.clone() })
+        });
         let judge: Judge = match binary.op {
             // As in Rust the right side is not asked where the left one decides.
-            BinOp::And(_) => Box::new(move |v| if first(v)? == 0 { Some(0) } else { second(v) }),
-            BinOp::Or(_) => Box::new(move |v| if first(v)? == 1 { Some(1) } else { second(v) }),
-            _ => Box::new(move |v| arithmetic(first(v)?, second(v)?)),
+            BinOp::And(_) => Rc::new(move |v| if first(v)? == 0 { Some(0) } else { second(v) }),
+            BinOp::Or(_) => Rc::new(move |v| if first(v)? == 1 { Some(1) } else { second(v) }),
+            _ => Rc::new(move |v| arithmetic(first(v)?, second(v)?)),
         };
         if let Some(method) = method {
             let method = Ident::new(method, Span::call_site());
             return Ok(Term::new(Kind::Number, text, quote!(u64::#method(#a, #b)?), constant, judge));
         }
-        let sides = (operands == Kind::Number).then(|| [a.clone(), b.clone()]);
         Ok(Term { sides, ..Term::new(Kind::Condition, text, quote!((#a) #op (#b)), constant, judge) })
     }
 }

@@ -9,6 +9,7 @@ use syn::{BinOp, Expr, spanned::Spanned};
 
 use crate::tree::Kernel;
 use compiler::Compiler;
+pub(crate) use term::Side;
 use term::{Judge, Kind};
 
 /// The VTCM a plan is made for, in bytes.
@@ -35,15 +36,15 @@ pub(crate) struct Compiled {
     pub locals: Vec<Ident>,
     /// An expression of type `bool` that leaves its function with `None` where arithmetic has no value.
     pub value: TokenStream,
-    /// The two sides of a comparison, expressions of type `u64` like `value`.
-    pub sides: Option<[TokenStream; 2]>,
+    /// The two sides of a comparison.
+    pub sides: Option<[Side; 2]>,
     judge: Judge,
 }
 
 impl Compiled {
-    /// Whether it holds for these values of `uses`. Arithmetic without a value does not.
-    pub fn holds(&self, values: &[u64]) -> bool {
-        (self.judge)(values) == Some(1)
+    /// Whether it holds for these values of `uses`; `None` where its arithmetic has no value.
+    pub fn holds(&self, values: &[u64]) -> Option<bool> {
+        (self.judge)(values).map(|flag| flag == 1)
     }
 }
 

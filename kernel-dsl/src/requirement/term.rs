@@ -1,10 +1,12 @@
 //! Parts of a requirement.
 
+use std::rc::Rc;
+
 use proc_macro2::TokenStream;
 
 /// The value of a term for values of the quantities it depends on, a condition's as 0 or 1; `None` where arithmetic leaves
 /// `u64` or divides by zero.
-pub(super) type Judge = Box<dyn Fn(&[u64]) -> Option<u64>>;
+pub(crate) type Judge = Rc<dyn Fn(&[u64]) -> Option<u64>>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -21,8 +23,16 @@ pub(super) struct Term {
     pub judge: Judge,
     /// Whether it names no quantity.
     pub constant: bool,
-    /// The sides of a comparison, as Rust.
-    pub sides: Option<[TokenStream; 2]>,
+    /// The sides of a comparison.
+    pub sides: Option<[Side; 2]>,
+}
+
+/// One side of a comparison.
+#[derive(Clone)]
+pub(crate) struct Side {
+    /// As Rust, of type `u64`.
+    pub value: TokenStream,
+    pub judge: Judge,
 }
 
 impl Term {

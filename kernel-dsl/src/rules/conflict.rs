@@ -40,22 +40,28 @@ fn contradictory(candidates: &[Vec<u32>], conditions: &[Condition<'_>], set: &[u
     let mut tunables: Vec<usize> = set.iter().flat_map(|&index| conditions[index].tunables.iter().copied()).collect();
     tunables.sort_unstable();
     tunables.dedup();
-    let choices = tunables.iter().try_fold(1_usize, |product, &t| product.checked_mul(candidates[t].len()));
+    let count = tunables.iter().try_fold(1_usize, |product, &t| product.checked_mul(candidates[t].len()));
     // A tunable without candidates is a mistake of its own.
-    if set.is_empty() || choices.is_none_or(|choices| choices == 0 || choices > MOST_CHOICES) {
+    if set.is_empty() || count.is_none_or(|count| count == 0 || count > MOST_CHOICES) {
         return false;
     }
+    !choices(candidates, &tunables, |tiles| set.iter().all(|&index| (conditions[index].holds)(tiles)))
+}
+
+/// Shows `visit` every choice of candidates for some tunables, until it is content; whether it was. The other tunables are 0,
+/// and none of them may be without candidates.
+pub fn choices(candidates: &[Vec<u32>], tunables: &[usize], mut visit: impl FnMut(&[u32]) -> bool) -> bool {
     let mut at = vec![0; tunables.len()];
     let mut tiles = vec![0; candidates.len()];
     loop {
         for (&tunable, &place) in tunables.iter().zip(&at) {
             tiles[tunable] = candidates[tunable][place];
         }
-        if set.iter().all(|&index| (conditions[index].holds)(&tiles)) {
-            return false;
+        if visit(&tiles) {
+            return true;
         }
         let Some(next) = (0..at.len()).find(|&i| at[i] + 1 < candidates[tunables[i]].len()) else {
-            return true;
+            return false;
         };
         at[next] += 1;
         at[..next].fill(0);

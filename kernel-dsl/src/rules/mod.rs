@@ -3,3 +3,4 @@
 pub mod c_name;
 pub mod conflict;
 pub mod limits;
+pub mod refusal;

@@ -57,7 +57,12 @@ impl Condition {
 
     /// Whether it holds. Arithmetic without a value does not.
     pub fn of(&self, values: &[u64]) -> bool {
-        (self.0)(values) == Some(true)
+        self.value(values) == Some(true)
+    }
+
+    /// As [`Condition::of`], but `None` for arithmetic without a value.
+    pub fn value(&self, values: &[u64]) -> Option<bool> {
+        (self.0)(values)
     }
 }
 

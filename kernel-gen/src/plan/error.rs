@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::{Arch, ir::Source};
+use crate::{
+    Arch,
+    ir::{Source, Window},
+};
 
 /// What one window takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +19,27 @@ pub struct Share {
 }
 
 impl Share {
+    /// What `window` takes for the values of all tunables. Bytes beyond `u64` saturate: they fit nowhere.
+    pub(crate) fn of(window: &Window, tunables: &[u32]) -> Share {
+        let value = |index: usize| tunables.get(index).copied().unwrap_or(u32::MAX);
+        Share {
+            window: window.name.clone(),
+            stage_bytes: window.stage_bytes(window.extents.map(|t| value(t.0))).unwrap_or(u64::MAX),
+            stages: window.stages,
+        }
+    }
+
     /// Bytes of all stages.
     pub fn bytes(&self) -> u64 {
         self.stage_bytes.saturating_mul(u64::from(self.stages))
+    }
+}
+
+/// `4096 B × 2 stages`
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.stages == 1 { "" } else { "s" };
+        write!(f, "{} B × {} stage{plural}", self.stage_bytes, self.stages)
     }
 }
 
@@ -148,8 +169,8 @@ pub enum PlanError {
         broken: Box<Broken>,
     },
     /// A window beyond the budget.
-    #[error("window `{}` of kernel `{kernel}` needs {} B × {} stages; {arch} grants {vtcm_bytes} B of VTCM, {reserved} B of it are reserved and {} B are taken by {}: {advice}",
-        .needs.window, .needs.stage_bytes, .needs.stages, taken_bytes(.taken), Names(.taken))]
+    #[error("window `{}` of kernel `{kernel}` needs {needs}; {arch} grants {vtcm_bytes} B of VTCM, {reserved} B of it are reserved and {} B are taken by {}: {advice}",
+        .needs.window, taken_bytes(.taken), Names(.taken))]
     Capacity {
         /// Kernel.
         kernel: String,
@@ -201,7 +222,7 @@ impl fmt::Display for Names<'_> {
             if index > 0 {
                 f.write_str(", ")?;
             }
-            write!(f, "`{}` ({} B × {})", share.window, share.stage_bytes, share.stages)?;
+            write!(f, "`{}` ({share})", share.window)?;
         }
         Ok(())
     }

@@ -54,18 +54,9 @@ pub(super) fn check_blocks(kernel: &Kernel, axes: &[u32]) -> Result<(), PlanErro
     Ok(())
 }
 
-/// What each window takes for these tile sizes. Extents beyond `u64` saturate: they fit nowhere.
+/// What each window takes for these tile sizes.
 pub(super) fn shares(kernel: &Kernel, tunables: &[u32]) -> Vec<Share> {
-    let value = |index: usize| tunables.get(index).copied().unwrap_or(u32::MAX);
-    kernel
-        .windows
-        .iter()
-        .map(|window| Share {
-            window: window.name.clone(),
-            stage_bytes: window.stage_bytes(window.extents.map(|t| value(t.0))).unwrap_or(u64::MAX),
-            stages: window.stages,
-        })
-        .collect()
+    kernel.windows.iter().map(|window| Share::of(window, tunables)).collect()
 }
 
 /// Bytes of all windows for these tile sizes.

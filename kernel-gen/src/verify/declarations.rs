@@ -22,8 +22,19 @@ pub(super) fn check(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::new(
                 Rule::Layout,
                 window.source,
-                format!("window `{}` cannot hold {:?} as {}", window.name, window.element, window.layout.keyword()),
-                "tiles and rows in VTCM are f16; packed tiles and blocks are their own element type",
+                format!(
+                    "window `{}` cannot hold {} as {}",
+                    window.name,
+                    window.element.name(),
+                    window.layout.keyword()
+                ),
+                match (packed, window.element) {
+                    (true, _) => "packed tiles and blocks are their own element type: leave it out",
+                    (false, Element::Packed) => "tiles and rows in VTCM are f16: declare it so",
+                    (false, _) => {
+                        "HMX multiplies FP16: declare it f16; `pack_rows` and `pack_cols` turn f32 and bf16 token rows into it"
+                    }
+                },
             ));
         }
     }
@@ -62,7 +73,7 @@ fn declaration(operand: &Operand, found: &mut Vec<Diagnostic>) {
         found.push(Diagnostic::new(
             Rule::Layout,
             operand.source,
-            format!("operand `{}` cannot hold {:?} in this layout", operand.name, operand.element),
+            format!("operand `{}` cannot hold {} in this layout", operand.name, operand.element.name()),
             "packed tiles and blocks are their own element type; row_major takes f32, f16 or bf16, a vector f32",
         ));
     }

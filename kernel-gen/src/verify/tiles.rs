@@ -69,11 +69,24 @@ fn candidates(kernel: &Kernel, found: &mut Vec<Diagnostic>) {
                 );
             }
         }
-        if tunable.smallest().is_none() {
-            error(
-                format!("tunable `{}` has no legal candidate", tunable.name),
-                format!("add a positive multiple of {}", tunable.granule()),
-            );
+        let granule = tunable.granule();
+        match &tunable.candidates {
+            Candidates::Range { min: 0, max } if *max >= granule => error(
+                format!("tunable `{}` cannot be 0: a tile is a positive multiple of {granule}", tunable.name),
+                format!("start at {granule}, `{granule}..={max}`"),
+            ),
+            Candidates::Range { min, max } if tunable.smallest().is_none() => error(
+                format!("tunable `{}` has no candidate: no multiple of {granule} lies in {min}..={max}", tunable.name),
+                match min.max(&1).checked_next_multiple_of(granule) {
+                    Some(next) => format!("the first from {min} on is {next}: let the range reach it"),
+                    None => format!("take a range that holds a positive multiple of {granule}"),
+                },
+            ),
+            Candidates::List(values) if values.is_empty() => error(
+                format!("tunable `{}` has no candidate: its list is empty", tunable.name),
+                format!("add a positive multiple of {granule}"),
+            ),
+            _ => {}
         }
     }
 }

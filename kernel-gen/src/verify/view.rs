@@ -1,7 +1,7 @@
 //! What the rules look at: the kernel, its facts, its steps in order, and who fills which window.
 
 use super::{Facts, placed::Placed};
-use crate::ir::{AxisId, Kernel, OperandId, OperandRole, StepKind, WindowId, WindowLayout};
+use crate::ir::{AxisId, Kernel, OperandId, StepKind, WindowId, WindowLayout};
 
 pub(super) struct View<'k> {
     pub kernel: &'k Kernel,
@@ -53,10 +53,6 @@ impl<'k> View<'k> {
     /// The operand whose elements a window holds, through any conversions.
     pub fn origin(&self, window: WindowId) -> Option<OperandId> {
         self.first_writer(window)?.step.kind.operand().map(|(operand, _)| operand)
-    }
-
-    pub fn origin_role(&self, window: WindowId) -> Option<OperandRole> {
-        self.origin(window).map(|o| self.kernel.operands[o.0].role)
     }
 
     /// The axes of a window's extents.

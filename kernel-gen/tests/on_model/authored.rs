@@ -278,76 +278,63 @@ kernel! {
         reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
     }
 
-    /// Y = X · Wᵀ, X in BF16.
-    kernel forward_bf16 {
-        axes { m: token, n: out, k: in }
+    /// Token rows times W in Q8_0 tiles: forward in BF16; the input gradient by operand swap, in FP16 on V79 and in BF16 on V81.
+    kernel halves for forward, input_grad {
+        axes { m: token, f: free, r: contracted }
 
-        operand x: activation bf16 row_major[m, k] in ddr_stream;
-        operand w: weight q8_0_tiles[n, k] in ddr_resident;
-        operand y: output f32 row_major[m, n] in ddr_stream;
-
-        tunable mc in 32..=512;
-        tunable nc in 32..=256;
-        tunable kc in 32..=8192;
-
-        window xt: activation_tiles f16[mc, kc];
-        window wq: q8_0_tiles[nc, kc] stages 2;
-        window wt: weight_tiles f16[nc, kc];
-        window yt: output_tiles f16[mc, nc];
-
-        schedule {
-            for mo in tiles(m, mc) {
-                for ko in tiles(k, kc) {
-                    pack_rows xt <- x[mo, ko] scale(row);
-                    for no in tiles(n, nc) pipeline(wq) {
-                        load wq <- w[no, ko];
-                        dequantise wt <- wq;
-                        multiply yt <- xt * wt;
-                        unpack_rows y[mo, no] += yt unscale(row) guard(60000);
-                    }
-                }
-            }
-        }
-
-        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
-    }
-
-    /// dX = dY · W by operand swap, dY in FP16 on V79 and in BF16 on V81.
-    kernel input_grad_halves {
-        axes { m: token, n: out, k: in }
-
-        when v79 {
-            operand dy: activation f16 row_major[m, n] in ddr_stream;
+        when forward {
+            operand x: activation bf16 row_major[m, r] in ddr_stream;
+        } else when v79 {
+            operand x: activation f16 row_major[m, r] in ddr_stream;
         } else {
-            operand dy: activation bf16 row_major[m, n] in ddr_stream;
+            operand x: activation bf16 row_major[m, r] in ddr_stream;
         }
-        operand w: weight q8_0_tiles[n, k] in ddr_resident;
-        operand dx: output f32 row_major[m, k] in ddr_stream;
+        operand w: weight q8_0_tiles[out, in] in ddr_resident;
+        operand y: output f32 row_major[m, f] in ddr_stream;
 
         tunable mc in 32..=512;
-        tunable nc in 32..=8192;
-        tunable kc in 32..=256;
+        tunable fc in 32..=256;
+        tunable rc in 32..=8192;
 
-        window dyb: weight_tiles f16[mc, nc];
-        window wq: q8_0_tiles[nc, kc] stages 2;
-        window wa: activation_tiles f16[kc, nc];
-        window dxc: output_tiles f16[kc, mc];
+        window wq: q8_0_tiles[out, in] stages 2;
+        when forward {
+            window xt: activation_tiles f16[mc, rc];
+            window wt: weight_tiles f16[fc, rc];
+            window yt: output_tiles f16[mc, fc];
+        } else {
+            window xt: weight_tiles f16[mc, rc];
+            window wt: activation_tiles f16[fc, rc];
+            window yt: output_tiles f16[fc, mc];
+        }
 
         schedule {
             for mo in tiles(m, mc) {
-                for no in tiles(n, nc) {
-                    pack_cols dyb <- dy[mo, no] scale(row);
-                    for ko in tiles(k, kc) pipeline(wq) {
-                        load wq <- w[no, ko];
-                        dequantise wa <- wq;
-                        multiply dxc <- swap(dyb, wa);
-                        unpack_cols dx[mo, ko] += dxc unscale(row) guard(60000);
+                for ro in tiles(r, rc) {
+                    when forward {
+                        pack_rows xt <- x[mo, ro] scale(row);
+                    } else {
+                        pack_cols xt <- x[mo, ro] scale(row);
+                    }
+                    for fo in tiles(f, fc) pipeline(wq) {
+                        load wq <- w[out, in];
+                        dequantise wt <- wq;
+                        when forward {
+                            multiply yt <- xt * wt;
+                            unpack_rows y[mo, fo] += yt unscale(row) guard(60000);
+                        } else {
+                            multiply yt <- swap(xt, wt);
+                            unpack_cols y[mo, fo] += yt unscale(row) guard(60000);
+                        }
                     }
                 }
             }
         }
 
-        reference |c, i, j| (0..c.n()).map(|n| c.dy(i, n) * c.w(n, j)).sum()
+        when forward {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(j, r)).sum()
+        } else {
+            reference |c, i, j| (0..c.r()).map(|r| c.x(i, r) * c.w(r, j)).sum()
+        }
     }
 
     /// Token rows times W in row-major FP16, in both directions: contraction along the row of W, or over its rows.
@@ -401,7 +388,7 @@ pub fn all() -> Vec<Kernel> {
         forward_f16_swapped(),
         forward_q8_weights_outside(),
         forward_q8_by_arch(),
-        forward_bf16(),
+        forward_halves(),
         input_grad_halves(),
         forward_f16_pair(),
         input_grad_f16_pair(),

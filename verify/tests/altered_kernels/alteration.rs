@@ -299,7 +299,7 @@ pub fn alter(kernel: &mut Kernel, dice: &mut Dice<'_>) {
                 0 => Candidates::List(vec![32, 4096, u32::MAX - 31]),
                 1 => Candidates::List(vec![96]),
                 2 => Candidates::List(Vec::new()),
-                3 => Candidates::Range { min: 0, max: u32::MAX },
+                3 => Candidates::Range { min: 1, max: u32::MAX },
                 _ => Candidates::Range { min: u32::MAX, max: 0 },
             };
         }

@@ -21,6 +21,9 @@ pub(super) fn no_tile(tunable: &Tunable) -> Option<String> {
             let way_out = bad.max(&1).checked_next_multiple_of(step).map_or(step, |next| next);
             Some(format!("cannot be {bad}: a tile is a positive multiple of {step}; take {way_out}"))
         }
+        Candidates::Range(0, max) if *max >= step => {
+            Some(format!("cannot be 0: a tile is a positive multiple of {step}; start at {step}, `{step}..={max}`"))
+        }
         Candidates::Range(min, max) => {
             let first = u64::from((*min).max(1)).next_multiple_of(u64::from(step));
             let none =

@@ -28,12 +28,6 @@ pub(super) fn loops<'k>(view: &View<'k>, body: &'k [Statement], around: &mut Vec
         if around.iter().any(|outer| outer.axis == l.axis) {
             report.error(l.axis.span(), format!("a loop around this one walks axis `{}` already: blocks would be visited twice; one loop walks an axis", l.axis));
         }
-        if view.axis_of.get(&l.tile.to_string()).is_some_and(|axis| **axis != l.axis) {
-            report.error(
-                l.tile.span(),
-                format!("tunable `{}` already tiles another axis: each axis has a tunable of its own", l.tile),
-            );
-        }
         for window in &l.pipeline {
             pipelined(view, l, window, report);
         }

@@ -6,7 +6,10 @@ mod unpack;
 mod window;
 
 use super::{Placed, View};
-use crate::{report::Report, tree::OperandRole};
+use crate::{
+    report::Report,
+    tree::{OperandRole, StepKind},
+};
 
 use self::{candidates::no_tile, loops::loops, unpack::unpack};
 
@@ -19,7 +22,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             let block = p.step.kind.block().map(|b| &b.operand);
             block.into_iter().chain(p.step.kind.vectors()).any(|name| *name == operand.name)
         });
-        if !used {
+        if !used && !meant_elsewhere(view, operand.role) {
             let name = &operand.name;
             let way_out = match operand.role {
                 OperandRole::Activation => "pack it".into(),
@@ -45,7 +48,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
     let scheduled = !view.steps.is_empty();
     for axis in &view.kernel.axes {
         let name = &axis.name;
-        if scheduled && !view.axis_of.values().any(|walked| *walked == name) {
+        if scheduled && !view.tiles.walked.contains(&name) {
             report.error(
                 name.span(),
                 format!("no loop walks axis `{name}`: add `for … in tiles({name}, TILE)` around the steps that use it"),
@@ -53,7 +56,7 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
         }
     }
     for tunable in &view.kernel.tunables {
-        if !view.axis_of.contains_key(&tunable.name.to_string()) {
+        if !view.tiles.tiles(&tunable.name) {
             report.error(
                 tunable.name.span(),
                 format!(
@@ -66,10 +69,26 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
             report.error(tunable.candidates_span, format!("tunable `{}` {message}", tunable.name));
         }
     }
+    for wrong in &view.tiles.wrong {
+        report.error(wrong.span, &wrong.message);
+    }
     if let Some(schedule) = &view.kernel.schedule {
         loops(view, schedule, &mut Vec::new(), report);
     }
     for placed in &view.steps {
         unpack(view, placed, report);
     }
+}
+
+/// Whether a step takes an operand of another role where one of this belongs: that step has the error.
+fn meant_elsewhere(view: &View<'_>, role: OperandRole) -> bool {
+    view.steps.iter().any(|placed| {
+        let (block, wanted) = match &placed.step.kind {
+            StepKind::Load { from, .. } => (from, OperandRole::Weight),
+            StepKind::Pack { from, .. } => (from, OperandRole::Activation),
+            StepKind::Unpack(unpack) => (&unpack.to, OperandRole::Output),
+            _ => return false,
+        };
+        wanted == role && view.operand(&block.operand).is_some_and(|operand| operand.role != role)
+    })
 }

@@ -4,7 +4,8 @@ use proc_macro2::Ident;
 
 use super::Checker;
 use crate::tree::{
-    Block, BlockFormat, Conversion, Element, OperandLayout, OperandRole, Side, StepInput, TileFormat, WindowLayout,
+    Block, BlockFormat, Conversion, Element, HvxStep, OperandLayout, OperandRole, Side, StepInput, TileFormat,
+    WindowLayout,
 };
 
 impl Checker<'_, '_> {
@@ -12,16 +13,6 @@ impl Checker<'_, '_> {
         let Some(operand) = self.view.operand(&from.operand) else {
             return;
         };
-        if operand.role == OperandRole::Output {
-            self.report.error(
-                from.operand.span(),
-                format!(
-                    "`load` reads the output `{}`: partial sums are added by `unpack … +=`; load a weight",
-                    operand.name
-                ),
-            );
-            return;
-        }
         let wanted = match (&operand.layout, operand.element) {
             (OperandLayout::Tiles(format), _) => WindowLayout::Tiles(format.clone()),
             (OperandLayout::Blocks(format), _) => WindowLayout::Blocks(*format),
@@ -41,7 +32,8 @@ impl Checker<'_, '_> {
                         operand.name,
                         if operand.element == Element::Bf16 { "bf16" } else { "f32" },
                         if operand.role == OperandRole::Weight {
-                            "a weight is loaded as f16 rows or packed tiles"
+                            "a weight is loaded as f16 rows, declared `f16 row_major`, or as packed tiles; convert it when \
+                             the model is prepared"
                         } else {
                             "they are converted on their way in, by `pack_rows` or `pack_cols`"
                         }
@@ -78,16 +70,6 @@ impl Checker<'_, '_> {
         let Some(operand) = self.view.operand(&from.operand) else {
             return;
         };
-        if operand.role != OperandRole::Activation || operand.layout != OperandLayout::RowMajor {
-            self.report.error(
-                from.operand.span(),
-                format!(
-                    "`{}` packs rows of an activation, `{}` is something else: load weights, pack token rows",
-                    self.keyword(),
-                    operand.name
-                ),
-            );
-        }
         let pair = if side == Side::Rows { 0 } else { 1 };
         self.tiles(to, [&operand.axes[0], &operand.axes[1]], pair);
     }
@@ -104,6 +86,10 @@ impl Checker<'_, '_> {
                 let Some(step) = self.view.kernel.steps.iter().find(|s| s.name == *name) else {
                     return;
                 };
+                if let Some(message) = self.other_input(step, from) {
+                    self.report.error(from.span(), message);
+                    return;
+                }
                 match &step.input {
                     StepInput::Packed(format, side) => {
                         (vec![WindowLayout::Tiles(format.clone())], if *side == Side::Rows { 0 } else { 1 })
@@ -125,6 +111,32 @@ impl Checker<'_, '_> {
             return;
         };
         self.tiles(to, axes, pair);
+    }
+
+    /// What to say of a step of the author's that reads something else than the window holds.
+    fn other_input(&self, step: &HvxStep, from: &Ident) -> Option<String> {
+        let (name, held) = (&step.name, &self.view.window(from)?.layout);
+        let (reads, way_out) = match &step.input {
+            StepInput::Packed(format, _) if *held != WindowLayout::Tiles(format.clone()) => {
+                (format.name.as_str(), format!("load an operand in `{}` into a window of them", format.name))
+            }
+            StepInput::Rows(_) if *held != WindowLayout::RowMajor => {
+                ("f16_rows", "load an operand `f16 row_major` into a window `row_major f16`".into())
+            }
+            StepInput::F16 if !matches!(held, WindowLayout::ActivationTiles | WindowLayout::WeightTiles) => {
+                ("f16_tiles", "make FP16 tiles first, by `dequantise` or another step".into())
+            }
+            _ => return None,
+        };
+        let own = match held {
+            WindowLayout::Tiles(format) => Some(format.name.as_str()),
+            WindowLayout::RowMajor => Some("f16_rows"),
+            _ => None,
+        };
+        let own = own
+            .map_or(String::new(), |own| format!("write it for them, `step {name}: {own} -> f16_tiles pairs(…)`, or "));
+        let held = held.keyword();
+        Some(format!("step `{name}` reads `{reads}`, window `{from}` holds `{held}`: {own}{way_out}"))
     }
 
     /// The window must be HMX tiles whose pair index runs along `axes[pair]`.

@@ -18,6 +18,10 @@ pub(super) fn check(view: &View<'_>, report: &mut Report) {
     }
     for placed in &view.steps {
         let mut step = Checker { view, placed, report };
+        // Which loops walk an operand that belongs elsewhere says nothing.
+        if !step.operand() {
+            continue;
+        }
         let sound = step.block();
         match &placed.step.kind {
             StepKind::Load { to, from } => step.load(to, from, sound),
@@ -63,6 +67,47 @@ struct Checker<'a, 'k> {
 impl<'k> Checker<'_, 'k> {
     fn keyword(&self) -> String {
         self.placed.step.keyword.to_string()
+    }
+
+    /// The operand of a load or a pack, if it is one the step can take.
+    fn operand(&mut self) -> bool {
+        let (verb, from, wanted) = match &self.placed.step.kind {
+            StepKind::Load { from, .. } => ("reads", from, OperandRole::Weight),
+            StepKind::Pack { from, .. } => ("packs", from, OperandRole::Activation),
+            _ => return true,
+        };
+        let Some(operand) = self.view.operand(&from.operand) else {
+            return true;
+        };
+        let packs_other = wanted == OperandRole::Activation
+            && (operand.role != OperandRole::Activation || operand.layout != OperandLayout::RowMajor);
+        let what = match operand.role {
+            OperandRole::Output => "the output",
+            _ if !packs_other => return true,
+            OperandRole::Weight => "the weight",
+            OperandRole::Column => "a vector",
+            OperandRole::Activation => "not `row_major`",
+        };
+        let declared = self.view.kernel.operands.iter().find(|o| o.role == wanted).map(|o| format!(", `{}`", o.name));
+        let declared = declared.unwrap_or_default();
+        let keyword = self.keyword();
+        let message = match (operand.role, wanted) {
+            (OperandRole::Output, OperandRole::Weight) => format!(
+                "`load` {verb} `{}`, {what}, which is only written: partial sums are added by `unpack … +=`; load the \
+                 weight{declared}",
+                operand.name
+            ),
+            (OperandRole::Activation, _) => {
+                format!("`{keyword}` {verb} rows of f32, bf16 or f16, and `{}` is {what}: declare it so", operand.name)
+            }
+            (OperandRole::Weight, _) => format!(
+                "`{keyword}` {verb} token rows, `{}` is {what}: `load` it, or pack the activation{declared}",
+                operand.name
+            ),
+            _ => format!("`{keyword}` {verb} token rows, `{}` is {what}: pack the activation{declared}", operand.name),
+        };
+        self.report.error(from.operand.span(), message);
+        false
     }
 
     /// `w[no, ko]`: the loops must walk the operand's axes, in its order.

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span};
 
 use super::Checker;
-use crate::tree::{OperandRole, StepKind, Window, WindowLayout};
+use crate::tree::{Operand, OperandRole, StepKind, Window, WindowLayout};
 
 impl Checker<'_, '_> {
     pub(super) fn multiply(&mut self, to: &Ident, data: &Ident, weights: &Ident, swap: bool) {
@@ -34,11 +34,9 @@ impl Checker<'_, '_> {
         for (name, wanted, what) in
             [(data, OperandRole::Activation, "token rows"), (weights, OperandRole::Weight, "a weight")]
         {
-            if right && self.origin(name).is_some_and(|role| role != wanted) {
-                self.report.error(
-                    name.span(),
-                    format!("`{name}` does not hold {what}: write the data first, then the weights"),
-                );
+            let message = if right { self.other_origin(name, wanted, what) } else { None };
+            if let Some(message) = message {
+                self.report.error(name.span(), message);
             }
         }
         let Some(out) = self.window(to, &[WindowLayout::OutputTiles], "fill") else {
@@ -78,14 +76,44 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// What to say of a window if it is made from an operand of the other role.
+    fn other_origin(&self, name: &Ident, wanted: OperandRole, what: &str) -> Option<String> {
+        let source = self.source(name).filter(|source| source.role != wanted)?;
+        let (role, place, example) = match wanted {
+            OperandRole::Weight => ("weight", "second", "q8_0_tiles[ROWS, COLUMNS] in ddr_resident"),
+            _ => ("activation", "first", "f32 row_major[ROWS, COLUMNS] in ddr_stream"),
+        };
+        let holds =
+            format!("the {place} operand of a multiply holds {what}, and `{name}` is made from `{}`", source.name);
+        let declared: Vec<_> = self.view.kernel.operands.iter().filter(|o| o.role == wanted).collect();
+        Some(match declared.as_slice() {
+            [] => {
+                let [rows, columns] = &source.axes;
+                let example = example.replace("ROWS", &rows.to_string()).replace("COLUMNS", &columns.to_string());
+                format!(
+                    "{holds}: this kernel declares no {role}; make `{}` one: `operand {0}: {role} {example};`",
+                    source.name
+                )
+            }
+            [one, ..] => format!("{holds}: make it from the {role}, `{}`", one.name),
+        })
+    }
+
+    /// The operand a window is made from, unless the step that takes it has an error for it.
+    fn source(&self, window: &Ident) -> Option<&Operand> {
+        let (from, packed) = match &self.view.first_writer(window)?.step.kind {
+            StepKind::Load { from, .. } => (from, false),
+            StepKind::Pack { from, .. } => (from, true),
+            _ => return None,
+        };
+        let operand = self.view.operand(&from.operand)?;
+        let taken = if packed { operand.role == OperandRole::Activation } else { operand.role != OperandRole::Output };
+        taken.then_some(operand)
+    }
+
     /// Role of the operand a window is made from.
     fn origin(&self, window: &Ident) -> Option<OperandRole> {
-        match &self.view.first_writer(window)?.step.kind {
-            StepKind::Load { from, .. } | StepKind::Pack { from, .. } => {
-                self.view.operand(&from.operand).map(|o| o.role)
-            }
-            _ => None,
-        }
+        self.source(window).map(|operand| operand.role)
     }
 }
 

@@ -28,7 +28,11 @@ impl Step<'_, '_> {
                     Rule::Layout,
                     format!("`load` cannot bring {} rows of `{}` into VTCM", source.element.name(), source.name),
                     match source.role {
-                        OperandRole::Weight => "a weight is f16 rows or packed tiles".into(),
+                        OperandRole::Weight => {
+                            "a weight is loaded as f16 rows, declared `f16 row_major`, or as packed tiles: convert it when the \
+                             model is prepared"
+                                .into()
+                        }
                         OperandRole::Column => "a vector is taken by an unpack".into(),
                         _ => "token rows are converted on their way in, by `pack_rows` or `pack_cols`".into(),
                     },
@@ -85,7 +89,37 @@ impl Step<'_, '_> {
     }
 
     pub(super) fn apply(&mut self, step: HvxStepId, to: WindowId, from: WindowId) {
-        match self.view.kernel.steps[step.0].input {
+        let declared = &self.view.kernel.steps[step.0];
+        let (name, held) = (&declared.name, self.view.kernel.windows[from.0].layout);
+        let reads = match declared.input {
+            StepInput::Packed(format, _) if held != WindowLayout::Tiles(format) => Some(format.name),
+            StepInput::Rows(_) if held != WindowLayout::RowMajor => Some("f16_rows"),
+            StepInput::F16 if !matches!(held, WindowLayout::ActivationTiles | WindowLayout::WeightTiles) => {
+                Some("f16_tiles")
+            }
+            _ => None,
+        };
+        if let Some(reads) = reads {
+            let write = match held {
+                WindowLayout::Tiles(format) => {
+                    format!("write it for them, `step {name}: {} -> f16_tiles pairs(…)`, or ", format.name)
+                }
+                WindowLayout::RowMajor => {
+                    format!("write it for them, `step {name}: f16_rows -> f16_tiles pairs(…)`, or ")
+                }
+                _ => String::new(),
+            };
+            let load = match declared.input {
+                StepInput::Packed(..) => format!("load an operand in `{reads}` into a window of them"),
+                StepInput::Rows(_) => "load an operand `f16 row_major` into a window `row_major f16`".into(),
+                StepInput::F16 => "make FP16 tiles first, by `dequantise` or another step".into(),
+            };
+            let window = self.view.window_name(from);
+            let message = format!("step `{name}` reads {reads}, window `{window}` holds {}", held.keyword());
+            self.error(Rule::Layout, message, format!("{write}{load}"));
+            return;
+        }
+        match declared.input {
             StepInput::Packed(format, pairs) => {
                 self.convert(to, from, WindowLayout::Tiles(format), if pairs == Pairs::Rows { 0 } else { 1 });
             }

@@ -53,13 +53,28 @@ impl Step<'_, '_> {
         for (window, wanted, what) in
             [(data, OperandRole::Activation, "token rows"), (weights, OperandRole::Weight, "a weight")]
         {
-            if self.view.origin_role(window).is_some_and(|role| role != wanted) {
-                self.error(
-                    Rule::Role,
-                    format!("`{}` does not hold {what}", self.view.window_name(window)),
-                    "the first operand of a multiply is made from token rows, the second from the weight".into(),
-                );
+            let Some(origin) = self.view.origin(window).map(|o| &self.view.kernel.operands[o.0]) else {
+                continue;
+            };
+            if origin.role == wanted {
+                continue;
             }
+            let declared = self.view.kernel.operands.iter().find(|o| o.role == wanted);
+            self.error(
+                Rule::Role,
+                format!("`{}` does not hold {what}: it is made from `{}`", self.view.window_name(window), origin.name),
+                match declared {
+                    Some(operand) => format!(
+                        "the first operand of a multiply is made from token rows, the second from the weight: make it from \
+                         `{}`",
+                        operand.name
+                    ),
+                    None => {
+                        let role = if wanted == OperandRole::Weight { "weight" } else { "activation" };
+                        format!("the kernel declares no operand of role `{role}`: declare one, and make the window from it")
+                    }
+                },
+            );
         }
     }
 }

@@ -13,7 +13,10 @@ use kernel_gen::ir::ReferenceError;
 #[derive(Debug, thiserror::Error)]
 pub(in crate::cli) enum KernelError {
     /// No such kernel.
-    #[error("there is no library kernel `{name}`: take one of {known}")]
+    #[error(
+        "there is no library kernel `{name}`: take one of {known}. This program knows no others: `cargo test` in the crate of a \
+         kernel of your own checks it"
+    )]
     Unknown {
         /// Name given.
         name: String,

@@ -1,0 +1,53 @@
+//! A mistake in the C of a step is named by the line of the file it is in.
+
+kernel_gen::kernel! {
+    step open_body: f16_tiles -> f16_tiles {
+        body r"
+            for (uint32_t i = 0; i < 16; i++) {
+                pf_vstore(dev, to + i * PF_VECTOR_BYTES, pf_vzero(;
+            }
+        ";
+        reference |tile, p, q| 0.0
+    }
+    step escaped: f16_tiles -> f16_tiles {
+        body "\n            to[3] = 1;\n";
+        reference |tile, p, q| 0.0
+    }
+    step empty: f16_tiles -> f16_tiles { body ""; reference |tile, p, q| 0.0 }
+
+    /// Y = X · Wᵀ.
+    kernel mistakes_in_bodies {
+        axes { m: token, n: out, k: in }
+
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight q8_0_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+
+        tunable mc in 32..=1024;
+        tunable nc in [32, 64, 128];
+        tunable kc in 32..=4096 multiple_of 64;
+
+        window xa: activation_tiles f16[mc, kc];
+        window wq: q8_0_tiles[nc, kc] stages 2;
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xa <- x[mo, ko] scale(row);
+                    for no in tiles(n, nc) pipeline(wq) {
+                        load wq <- w[no, ko];
+                        dequantise wb <- wq;
+                        multiply yc <- xa * wb;
+                        unpack_rows y[mo, no] += yc unscale(row) guard(60000);
+                    }
+                }
+            }
+        }
+
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k) * c.w(j, k)).sum()
+    }
+}
+
+fn main() {}
