@@ -17,6 +17,7 @@ mod buffer;
 mod builder;
 mod config;
 mod counters;
+pub mod cross;
 pub mod device;
 mod direction;
 mod engine;

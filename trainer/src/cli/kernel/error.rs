@@ -130,6 +130,8 @@ pub(in crate::cli) enum KernelError {
     #[error(transparent)]
     Compile(#[from] CompileError),
     #[error(transparent)]
+    Cross(#[from] hexagon_runtime::cross::CrossError),
+    #[error(transparent)]
     Layout(#[from] UnknownLayout),
     #[error(transparent)]
     Plan(Box<PlanError>),

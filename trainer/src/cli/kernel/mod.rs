@@ -1,6 +1,7 @@
 //! `permafrost kernel …`: what a kernel author asks of the library kernels, one file per command.
 
 mod author;
+mod build;
 mod check;
 mod diff;
 mod emit;
@@ -36,6 +37,8 @@ enum KernelCommand {
     Check(check::CheckArgs),
     /// Write the C project of one kernel or all of them.
     Emit(emit::EmitArgs),
+    /// Compile the C project of the library, or of some kernels, for Hexagon, and look the result through.
+    Build(build::BuildArgs),
     /// Show loops, VTCM, counts and predicted bound of a kernel for a shape.
     Explain(explain::ExplainArgs),
     /// Run a kernel on the functional model and compare it with its reference.
@@ -53,6 +56,7 @@ impl KernelArgs {
             KernelCommand::List(args) => args.run(),
             KernelCommand::Check(args) => args.run(),
             KernelCommand::Emit(args) => args.run(),
+            KernelCommand::Build(args) => args.run(),
             KernelCommand::Explain(args) => args.run(),
             KernelCommand::Run(args) => args.run(),
             KernelCommand::Diff(args) => args.run(),
