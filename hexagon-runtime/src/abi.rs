@@ -12,6 +12,15 @@ pub const PF_BAD_PLAN: pf_status = 2;
 pub const PF_BAD_REQUEST: pf_status = 3;
 pub const PF_TRAPPED: pf_status = 4;
 pub const PF_BUSY: pf_status = 5;
+pub const PF_WRONG_ARCH: pf_status = 6;
+pub const PF_BAD_MESSAGE: pf_status = 7;
+pub const PF_NO_POWER: pf_status = 8;
+pub const PF_NO_VTCM: pf_status = 9;
+pub const PF_NO_HMX: pf_status = 10;
+pub const PF_NO_THREAD: pf_status = 11;
+pub const PF_NO_QUEUE: pf_status = 12;
+pub const PF_NOT_STARTED: pf_status = 13;
+pub const PF_STARTED: pf_status = 14;
 pub type pf_status = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]

@@ -15,14 +15,23 @@
 #define PF_MAX_WINDOWS 8
 #define PF_MAX_OPERANDS 6
 
-/* What a kernel entry returns. */
+/* What a kernel entry or a session answers; status.h has the words. */
 enum pf_status {
     PF_OK = 0,
     PF_BAD_ABI = 1,       /* version or size of plan or request differs */
     PF_BAD_PLAN = 2,      /* plan is for another kernel or does not fit this device's VTCM */
     PF_BAD_REQUEST = 3,   /* operand too small, wrong axes */
     PF_TRAPPED = 4,       /* the checked functional model stopped the kernel; see the fault text */
-    PF_BUSY = 5           /* another client keeps the VTCM */
+    PF_BUSY = 5,          /* another client keeps the VTCM */
+    PF_WRONG_ARCH = 6,    /* plan is for another architecture than the library */
+    PF_BAD_MESSAGE = 7,   /* a packet's size, buffers, offsets or cache flags */
+    PF_NO_POWER = 8,      /* clock and power votes refused */
+    PF_NO_VTCM = 9,       /* no VTCM in one page */
+    PF_NO_HMX = 10,       /* HMX could not be locked */
+    PF_NO_THREAD = 11,    /* no thread on the DSP */
+    PF_NO_QUEUE = 12,     /* packet queue could not be imported */
+    PF_NOT_STARTED = 13,
+    PF_STARTED = 14       /* started already */
 };
 
 /* One VTCM window: `stages` buffers of `stage_bytes`, the first at `offset` from the VTCM base. */

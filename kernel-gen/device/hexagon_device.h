@@ -7,8 +7,12 @@
 #include <hexagon_protos.h>
 #include <hvx_hexagon_protos.h>
 
-#if defined(PF_SDK)
-#include "HAP_compute_res.h"
+/* PF_VENDOR: the DSP's runtime is there, as on a phone. A library that qemu runs, or that is only looked at, has none. */
+#if defined(PF_SDK) && !defined(PF_VENDOR)
+#define PF_VENDOR 1
+#endif
+#if defined(PF_VENDOR)
+#include "vendor.h"
 #endif
 
 /* A wide 2-D descriptor (type 9, V75 and later). */

@@ -17,22 +17,15 @@ static inline void pf_hmx_clear(pf_device *dev)
 #endif
 }
 
-/* Without the SDK nothing here can take the HMX resource: whoever opened the device must have enabled it. */
+/* The thread holds HMX from pf_vtcm_acquire on, which can say no; what the accumulators hold is somebody else's. */
 static inline void pf_hmx_begin(pf_device *dev)
 {
-#if defined(PF_SDK)
-    HAP_compute_res_hmx_lock(dev->resource);
-#endif
     pf_hmx_clear(dev);
 }
 
 static inline void pf_hmx_end(pf_device *dev)
 {
-#if defined(PF_SDK)
-    HAP_compute_res_hmx_unlock(dev->resource);
-#else
     (void)dev;
-#endif
 }
 
 static inline void pf_hmx_bias(pf_device *dev, const uint8_t *record)

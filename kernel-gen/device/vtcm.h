@@ -6,11 +6,18 @@
 
 #define PF_VTCM_WAIT_US 1000000u
 
-/* PF_OK, or PF_BUSY when another client keeps the VTCM. What it held before is lost. */
+/* Takes VTCM, and HMX for this thread. PF_OK, PF_BUSY when another client keeps the VTCM, or PF_NO_HMX. What VTCM held before
+ * is lost. Without the DSP's runtime whoever opened the device must have both. */
 static inline int pf_vtcm_acquire(pf_device *dev)
 {
-#if defined(PF_SDK)
-    return HAP_compute_res_acquire_cached(dev->resource, PF_VTCM_WAIT_US) ? PF_BUSY : PF_OK;
+#if defined(PF_VENDOR)
+    if (HAP_compute_res_acquire_cached(dev->resource, PF_VTCM_WAIT_US))
+        return PF_BUSY;
+    if (HAP_compute_res_hmx_lock(dev->resource)) {
+        HAP_compute_res_release_cached(dev->resource);
+        return PF_NO_HMX;
+    }
+    return PF_OK;
 #else
     (void)dev;
     return PF_OK;
@@ -19,7 +26,8 @@ static inline int pf_vtcm_acquire(pf_device *dev)
 
 static inline void pf_vtcm_release(pf_device *dev)
 {
-#if defined(PF_SDK)
+#if defined(PF_VENDOR)
+    HAP_compute_res_hmx_unlock(dev->resource);
     HAP_compute_res_release_cached(dev->resource);
 #else
     (void)dev;

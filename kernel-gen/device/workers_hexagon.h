@@ -7,9 +7,7 @@
 /* One worker's share of the work that `argument` describes; it must not depend on how many workers there are. */
 typedef void pf_share(pf_device *dev, const void *argument, uint32_t worker, uint32_t workers);
 
-#if defined(PF_SDK)
-
-#include <qurt.h>
+#if defined(PF_VENDOR)
 
 #define PF_WORKER_STACK 16384u
 

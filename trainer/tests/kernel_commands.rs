@@ -201,3 +201,55 @@ fn mistakes_are_answered_with_what_to_do() {
     assert!(fails(&[&shape[..], &["mc=33"]].concat()).contains("a multiple of 32"));
     assert!(fails(&["explain", "forward_q8", "--shape", "64x64x64", "--vtcm", "4096"]).contains("grants 4096 B"));
 }
+
+#[test]
+fn build_without_an_sdk_says_what_to_set_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let output = Command::new(env!("CARGO_BIN_EXE_permafrost"))
+        .args(["kernel", "build", "--arch", "v79", "--toolchain", "sdk", "--out"])
+        .arg(&out)
+        .env_remove("HEXAGON_SDK_ROOT")
+        .env("HEXAGON_TOOLS_ROOT", folder.path())
+        .output()
+        .unwrap();
+    assert!(!output.status.success() && !out.exists());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("HEXAGON_SDK_ROOT") && text.contains("--toolchain llvm"), "{text}");
+}
+
+#[test]
+fn build_without_clang_says_what_to_install() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_permafrost"))
+        .args(["kernel", "build", "--arch", "v81", "--out"])
+        .arg(folder.path().join("out"))
+        .env("PATH", folder.path())
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("clang-22"));
+}
+
+#[test]
+fn build_prints_instructions_and_open_symbols() {
+    let runs = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
+    if !["clang-22", "ld.lld-22", "llvm-objdump-22", "llvm-nm-22"].into_iter().all(runs) {
+        let required = ["CI", "PERMAFROST_REQUIRE_CLANG"].iter().any(|name| std::env::var_os(name).is_some());
+        assert!(!required, "clang-22, lld-22 or llvm-22 is not installed: run tools/set-up");
+        writeln!(std::io::stderr(), "skipped: clang-22, lld-22 or llvm-22 is not installed: run tools/set-up").unwrap();
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let arguments = ["build", "--arch", "v79", "--out", out.to_str().unwrap(), "forward_q8"];
+    let built = json(&arguments);
+    assert!(Path::new(built["library"].as_str().unwrap()).is_file());
+    assert_eq!(built["instructions"]["hvx_ieee_float"], 0);
+    assert_eq!(built["instructions"]["unknown"], 0);
+    assert!(built["instructions"]["hmx"].as_u64().unwrap() > 3);
+    let open = built["undefined"].as_array().unwrap();
+    assert!(open.iter().any(|name| name == "HAP_power_set"), "{open:?}");
+    let text = succeeds(&arguments);
+    assert!(text.contains("hvx qfloat") && text.contains("qurt_thread_create"), "{text}");
+}

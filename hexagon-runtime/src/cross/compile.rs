@@ -37,7 +37,17 @@ pub fn compile(
         Optimize::Speed => "-O3",
         Optimize::Little => "-O1",
     });
-    clang.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-G0", "-fPIC", "-ffp-contract=off", "-fno-math-errno"]);
+    clang.args([
+        "-std=gnu11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-G0",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-ffp-contract=off",
+        "-fno-math-errno",
+    ]);
     clang.args(["-DPF_HEXAGON", "-I", "device", "-I", "."]).args(flags);
     clang.args([OsStr::new("-c"), OsStr::new(unit), OsStr::new("-o")]);
     clang.arg(object.file_name().unwrap_or_default());

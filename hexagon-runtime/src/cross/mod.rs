@@ -22,7 +22,7 @@ pub use link::link;
 pub use opcode::{Class, HmxOp, Opcode};
 pub use project::{Project, UNITS};
 pub use scan::{Finding, Scan, Target};
-pub use symbols::{check_undefined, undefined, vendor_symbols};
+pub use symbols::{check_undefined, exported, undefined, vendor_symbols};
 pub use toolchain::{Toolchain, ToolchainKind};
 
 /// What a build made and found.
@@ -47,7 +47,7 @@ pub struct Build {
 pub fn build(kernels: &[Verified], arch: Arch, kind: ToolchainKind, folder: &Path) -> Result<Build, CrossError> {
     // First the tools, so that nothing is written where nothing can be built.
     let tools = Toolchain::find(kind)?;
-    let project = Project::write(kernels, arch, folder)?;
+    let project = Project::write(kernels, folder)?;
     let mut objects = Vec::new();
     for unit in UNITS {
         objects.push(compile(&tools, arch, &project.folder, unit, Optimize::Speed, &[])?);

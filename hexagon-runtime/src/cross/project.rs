@@ -3,17 +3,28 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kernel_gen::{Arch, Verified, device_dir, device_files, emit_library};
+use kernel_gen::{Verified, device_dir, device_files, emit_library};
 
 use super::CrossError;
 
 /// The C files to compile.
-pub const UNITS: [&str; 1] = ["module.c"];
+pub const UNITS: [&str; 2] = ["module.c", "skel.c"];
 
 /// Files of the project that are the same for all kernels.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 13] = [
+    ("CMakeLists.txt", include_str!("../../dsp/CMakeLists.txt")),
+    ("Makefile", include_str!("../../dsp/Makefile")),
+    ("dispatch.h", include_str!("../../dsp/dispatch.h")),
     ("module.c", include_str!("../../dsp/module.c")),
+    ("module.h", include_str!("../../dsp/module.h")),
+    ("permafrost.idl", include_str!("../../dsp/permafrost.idl")),
+    ("power.h", include_str!("../../dsp/power.h")),
+    ("resource.h", include_str!("../../dsp/resource.h")),
+    ("server.h", include_str!("../../dsp/server.h")),
+    ("session.h", include_str!("../../dsp/session.h")),
+    ("skel.c", include_str!("../../dsp/skel.c")),
     ("vendor_symbols.txt", include_str!("../../dsp/vendor_symbols.txt")),
+    ("wire.h", include_str!("../../dsp/wire.h")),
 ];
 
 /// A project on disk.
@@ -30,7 +41,7 @@ impl Project {
     ///
     /// # Errors
     /// [`CrossError::Occupied`], or [`CrossError::Io`].
-    pub fn write(kernels: &[Verified], _arch: Arch, folder: &Path) -> Result<Project, CrossError> {
+    pub fn write(kernels: &[Verified], folder: &Path) -> Result<Project, CrossError> {
         let occupied = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
         if occupied && !folder.join("module.c").is_file() {
             return Err(CrossError::Occupied { path: folder.to_path_buf() });

@@ -87,12 +87,23 @@ impl Scan {
         let mut scan = Scan::default();
         let mut function = String::new();
         let mut before: Option<Finding> = None;
+        let mut zeros: Vec<Finding> = Vec::new();
         for line in listing.lines() {
             if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split_once('<')) {
                 name.1.clone_into(&mut function);
+                // Zeros between the end of one object and the first function of the next are the linker's.
+                zeros.clear();
             }
             let Some((address, opcode)) = instruction(line) else { continue };
             let class = opcode.class();
+            if class == Class::Unknown && opcode.word == 0 {
+                zeros.push(Finding { function: function.clone(), address, opcode, class });
+                continue;
+            }
+            for zero in zeros.drain(..) {
+                *scan.counts.entry(zero.class).or_default() += 1;
+                scan.special.push(zero);
+            }
             *scan.counts.entry(class).or_default() += 1;
             let here = Finding { function: function.clone(), address, opcode, class };
             scan.pair(before.as_ref(), &here);

@@ -16,14 +16,23 @@ pub fn vendor_symbols() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// [`CrossError::Refused`]: the file cannot be read as one.
 pub fn undefined(tools: &Toolchain, library: &Path) -> Result<Vec<String>, CrossError> {
-    let listed = run(Command::new(&tools.nm).args(["-D", "-u"]).arg(library))?;
+    listed(tools, library, "--undefined-only")
+}
+
+/// Symbols a library gives, sorted.
+///
+/// # Errors
+/// [`CrossError::Refused`]: the file cannot be read as one.
+pub fn exported(tools: &Toolchain, library: &Path) -> Result<Vec<String>, CrossError> {
+    listed(tools, library, "--defined-only")
+}
+
+/// The last word of every line of the dynamic symbol table.
+fn listed(tools: &Toolchain, library: &Path, which: &str) -> Result<Vec<String>, CrossError> {
+    let listed = run(Command::new(&tools.nm).args(["-D", which]).arg(library))?;
     let text = String::from_utf8_lossy(&listed);
-    let mut names: Vec<String> = text
-        .lines()
-        .filter_map(|line| {
-            line.trim().strip_prefix(['U', 'w', 'v'])?.trim().split_whitespace().next().map(str::to_owned)
-        })
-        .collect();
+    let mut names: Vec<String> =
+        text.lines().filter_map(|line| line.split_whitespace().last().map(str::to_owned)).collect();
     names.sort();
     names.dedup();
     Ok(names)

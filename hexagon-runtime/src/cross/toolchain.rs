@@ -52,6 +52,11 @@ impl Toolchain {
         &self.clang
     }
 
+    /// The linker.
+    pub fn linker(&self) -> &Path {
+        &self.linker
+    }
+
     fn llvm() -> Result<Toolchain, CrossError> {
         let clang = newest("clang", "clang 22 or later, which has Hexagon V79 and V81,", "clang-22")?;
         let linker = newest("ld.lld", "the linker lld", "lld-22")?;

@@ -7,6 +7,7 @@ mod message;
 mod model;
 mod pool;
 mod product;
+mod status;
 
 pub use call::{Call, DdrOperand};
 pub use compiled::{CompileError, Compiled};

@@ -117,7 +117,8 @@ impl DeviceFault {
             Ok(abi::PF_BAD_REQUEST) => Err(DeviceFault::BadRequest),
             Ok(abi::PF_BUSY) => Err(DeviceFault::Busy),
             Ok(abi::PF_TRAPPED) => Err(DeviceFault::Trapped(trap())),
-            _ => Err(DeviceFault::Lost(format!("the device returned status {status}"))),
+            Ok(status) => Err(DeviceFault::Lost(status::words(status))),
+            Err(_) => Err(DeviceFault::Lost(format!("the device returned {status}, which is no status"))),
         }
     }
 }

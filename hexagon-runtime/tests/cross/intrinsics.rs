@@ -61,6 +61,7 @@ fn the_scan_refuses_what_needs_the_ieee_flag_and_nothing_else() {
     assert!(all.len() > 450 && all.iter().filter(|i| i.ieee).count() > 45, "{}", all.len());
 
     let mut unit = "#include <hexagon_types.h>\n#include <hvx_hexagon_protos.h>\n".to_owned();
+    unit.push_str("typedef int Word32;\ntypedef long long Word64;\n");
     for Intrinsic { name, result, arguments, .. } in &all {
         let parameters: Vec<String> = arguments.iter().enumerate().map(|(i, kind)| format!("{kind} a{i}")).collect();
         let values: Vec<String> = (0..arguments.len()).map(|i| format!("a{i}")).collect();

@@ -42,7 +42,7 @@ fn every_kernel_for_both_architectures() {
 fn with_software_floats_only_dma_and_hmx_are_left_that_qemu_does_not_have() {
     let Some(tools) = super::tools() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let project = Project::write(&kernels(), Arch::V79, folder.path()).unwrap();
+    let project = Project::write(&kernels(), folder.path()).unwrap();
     let flags = ["-DPF_SOFTWARE_FLOAT"];
     let objects: Vec<_> = UNITS
         .iter()
@@ -80,4 +80,60 @@ fn a_folder_of_somebody_else_is_left_alone() {
     let refused = build(&kernels(), Arch::V79, ToolchainKind::Llvm, folder.path()).unwrap_err();
     assert!(matches!(refused, CrossError::Occupied { .. }), "{refused}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_makefile_builds_the_same_library() {
+    let Some(tools) = super::tools() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let kernels: Vec<_> = kernels().into_iter().filter(|kernel| kernel.kernel().name == "input_grad_q8").collect();
+    let build = build(&kernels, Arch::V81, ToolchainKind::Llvm, folder.path()).unwrap();
+    let first = std::fs::read(&build.library).unwrap();
+    std::fs::remove_file(&build.library).unwrap();
+    for object in UNITS {
+        std::fs::remove_file(folder.path().join(object).with_extension("v81.o")).unwrap();
+    }
+    let mut make = std::process::Command::new("make");
+    make.current_dir(folder.path()).arg("ARCH=81").arg(format!("CLANG={}", tools.clang().display()));
+    let made = make.arg(format!("LLD={}", tools.linker().display())).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert_eq!(std::fs::read(&build.library).unwrap(), first);
+}
+
+#[test]
+fn one_entry_is_exported() {
+    let Some(tools) = super::tools() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let kernels: Vec<_> = kernels().into_iter().filter(|kernel| kernel.kernel().name == "forward_q8").collect();
+    let build = build(&kernels, Arch::V79, ToolchainKind::Llvm, folder.path()).unwrap();
+    let names = cross::exported(&tools, &build.library).unwrap();
+    assert_eq!(names, ["permafrost_skel_handle_invoke"]);
+}
+
+/// The IDL and the skeleton count the same calls, and every status has words.
+#[test]
+fn calls_and_statuses_are_written_out_on_both_sides() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("dsp");
+    let idl = std::fs::read_to_string(folder.join("permafrost.idl")).unwrap();
+    let skel = std::fs::read_to_string(folder.join("skel.c")).unwrap();
+    let calls: Vec<&str> = idl.split("AEEResult ").skip(1).map(|call| call.split('(').next().unwrap()).collect();
+    for (index, call) in calls.iter().enumerate() {
+        // qaic numbers the calls of a handle's interface from 2: 0 opens and 1 closes.
+        let number = format!("PF_{} = {}", call.to_uppercase(), index + 2);
+        assert!(skel.contains(&number), "{number}");
+    }
+    // Every call gives back a struct pf_hello of 8 words.
+    for call in idl.split("AEEResult ").skip(1) {
+        assert_eq!(call.matches("rout unsigned long").count(), 8, "{call}");
+    }
+    let abi = std::fs::read_to_string(kernel_gen::device_dir().join("abi.h")).unwrap();
+    let words = std::fs::read_to_string(kernel_gen::device_dir().join("status.h")).unwrap();
+    let statuses = abi.split("enum pf_status {").nth(1).unwrap().split('}').next().unwrap();
+    let names: Vec<&str> =
+        statuses.lines().filter_map(|line| line.trim().split_once(" = ")).map(|(name, _)| name).collect();
+    assert!(names.len() >= 15, "{names:?}");
+    for name in names {
+        let case = format!("case {name}: return \"");
+        assert!(words.contains(&case), "{case}");
+    }
 }

@@ -93,3 +93,16 @@ fn two_loads_in_one_packet_are_a_pair_and_two_packets_are_not() {
     assert_eq!(split.lone_loads.len(), 2);
     assert!(split.allow(Target::Phone).is_err());
 }
+
+#[test]
+fn zeros_are_padding_behind_a_function_and_unknown_inside_one() {
+    let head = "00000100 <first>:\n     100:\t00 c0 00 7f\t7f00c000 { \tnop }\n";
+    let zero = "     104:\t00 00 00 00\t00000000 <unknown>\n";
+    let behind = format!("{head}{zero}\n00000110 <second>:\n     110:\t00 c0 00 7f\t7f00c000 {{ \tnop }}\n");
+    let scan = Scan::read(&behind);
+    assert_eq!((scan.count(Class::Scalar), scan.count(Class::Unknown)), (2, 0));
+    let inside = format!("{head}{zero}     108:\t00 c0 00 7f\t7f00c000 {{ \tnop }}\n");
+    let scan = Scan::read(&inside);
+    assert_eq!((scan.count(Class::Scalar), scan.count(Class::Unknown)), (2, 1));
+    assert!(scan.allow(Target::Phone).is_err());
+}
