@@ -117,7 +117,7 @@ impl DeviceFault {
             Ok(abi::PF_BAD_REQUEST) => Err(DeviceFault::BadRequest),
             Ok(abi::PF_BUSY) => Err(DeviceFault::Busy),
             Ok(abi::PF_TRAPPED) => Err(DeviceFault::Trapped(trap())),
-            Ok(status) => Err(DeviceFault::Lost(status::words(status))),
+            Ok(status) => Err(DeviceFault::Lost(super::status::words(status))),
             Err(_) => Err(DeviceFault::Lost(format!("the device returned {status}, which is no status"))),
         }
     }
