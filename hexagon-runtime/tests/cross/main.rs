@@ -2,6 +2,7 @@
 //!
 //! Without the tools these tests print a line that says so, and fail where `CI` or `PERMAFROST_REQUIRE_CLANG` is set.
 
+mod dispatch;
 mod hmx_words;
 mod intrinsics;
 mod library;
