@@ -30,7 +30,7 @@ static const struct pf_kernel pf_kernels[] = {{7u, "noting", noting_entry}};
 static uint8_t weights[4096], tokens[4096];
 static struct pf_session session;
 static struct pf_message message;
-static struct dspqueue_buffer buffers[2];
+static struct dspqueue_buffer buffers[3]; /* the third is sound, and not of the packet */
 
 /* A sound message: a constant, an input, an output, exponents and flags, the last four in one buffer. */
 static void sound(void)
@@ -57,6 +57,7 @@ static void sound(void)
     buffers[1].size = sizeof tokens;
     buffers[1].ptr = tokens;
     buffers[1].flags = PF_HANDED_OVER | DSPQUEUE_BUFFER_FLAG_REF;
+    buffers[2] = buffers[1];
 }
 
 static int answer(uint32_t bytes)
@@ -112,6 +113,7 @@ int main(void)
     message.request.row_flags++;
     expect("flags behind the buffer", answer(sizeof message), PF_BAD_MESSAGE, 0);
     message.request.axes[0] = 0x40000000u; /* four times it is no 32-bit number */
+    message.places[PF_ROW_FLAGS].role = PF_ABSENT;
     expect("more rows than exponents", answer(sizeof message), PF_BAD_MESSAGE, 0);
     buffers[1].flags = DSPQUEUE_BUFFER_FLAG_FLUSH_SENDER;
     expect("an input nobody invalidates", answer(sizeof message), PF_BAD_MESSAGE, 0);
