@@ -237,7 +237,9 @@ fn build_prints_instructions_and_open_symbols() {
     if !["clang-22", "ld.lld-22", "llvm-objdump-22", "llvm-nm-22"].into_iter().all(runs) {
         let required = ["CI", "PERMAFROST_REQUIRE_CLANG"].iter().any(|name| std::env::var_os(name).is_some());
         assert!(!required, "clang-22, lld-22 or llvm-22 is not installed: run tools/set-up");
-        writeln!(std::io::stderr(), "skipped: clang-22, lld-22 or llvm-22 is not installed: run tools/set-up").unwrap();
+        // Not eprintln!, which the test harness hides.
+        let mut visible = std::io::stderr();
+        writeln!(visible, "skipped: clang-22, lld-22 or llvm-22 is not installed: run tools/set-up").unwrap();
         return;
     }
     let folder = tempfile::tempdir().unwrap();
