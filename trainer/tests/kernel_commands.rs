@@ -1,5 +1,6 @@
 //! `permafrost kernel …` as a kernel author types it.
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -238,7 +239,7 @@ fn build_prints_instructions_and_open_symbols() {
         let required = ["CI", "PERMAFROST_REQUIRE_CLANG"].iter().any(|name| std::env::var_os(name).is_some());
         assert!(!required, "clang-22, lld-22 or llvm-22 is not installed: run tools/set-up");
         // Not eprintln!, which the test harness hides.
-        let mut visible = std::io::stderr();
+        let mut visible = io::stderr();
         writeln!(visible, "skipped: clang-22, lld-22 or llvm-22 is not installed: run tools/set-up").unwrap();
         return;
     }
