@@ -1,5 +1,6 @@
 //! What a command says about where its products were computed.
 
+use bytesize::ByteSize;
 use hexagon_runtime::{Runtime, SessionUse};
 
 /// Prints requests, sessions, retries and fallbacks, and where to read on when something left the NPU.
@@ -20,10 +21,10 @@ pub(super) fn print_sessions(runtime: &Runtime, session_bytes: u64) {
     if sessions.is_empty() {
         return;
     }
-    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-    outln!("NPU sessions  {} of up to {} of weights each", sessions.len(), megabytes(session_bytes));
+    let size = |bytes| ByteSize::b(bytes).display().si();
+    outln!("NPU sessions  {} of up to {} of weights each", sessions.len(), size(session_bytes));
     for (number, SessionUse { first, last, projections, bytes, requests }) in sessions.iter().enumerate() {
-        let (number, bytes) = (number + 1, megabytes(*bytes));
+        let (number, bytes) = (number + 1, size(*bytes));
         outln!("  session {number}   {bytes}, {projections} projections, {requests} requests  {first} .. {last}");
     }
 }

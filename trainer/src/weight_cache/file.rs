@@ -32,6 +32,12 @@ pub(super) enum CacheFault {
         found: String,
         expected: String,
     },
+    /// A weight is not there.
+    #[error("{name} is missing")]
+    Missing {
+        /// Projection.
+        name: String,
+    },
     /// The bytes are not those that were written.
     #[error("{name} is damaged")]
     Damaged {

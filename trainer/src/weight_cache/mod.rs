@@ -19,7 +19,7 @@ use hexagon_runtime::{Precision, Q8Tiles, RuntimeBuilder};
 
 use crate::model_file::{ModelError, ModelFile};
 use crate::registry::PrecisionPolicy;
-use file::{CacheFile, write};
+use file::{CacheFault, CacheFile, write};
 use identity::identity;
 
 /// The cache of one checkpoint under one precision policy.
@@ -111,8 +111,11 @@ impl WeightCache {
         // A weight beyond FP16 was not kept in Q8.
         let weights: Vec<(&str, &Q8Tiles)> =
             builder.q8_tiles().filter(|(name, _)| quantised.iter().any(|q| q == name)).collect();
-        if let Some(file) = found.filter(|file| weights.iter().all(|(name, _)| file.has(name))) {
-            return WeightCacheUse::Read(file.path().to_owned());
+        if let Some(file) = found {
+            match weights.iter().find(|(name, _)| !file.has(name)) {
+                None => return WeightCacheUse::Read(file.path().to_owned()),
+                Some((name, _)) => say_ignored(file.path(), &CacheFault::Missing { name: (*name).to_owned() }),
+            }
         }
         if weights.is_empty() {
             return WeightCacheUse::Unused;
@@ -138,6 +141,6 @@ impl WeightCache {
     }
 }
 
-fn say_ignored(path: &Path, fault: &file::CacheFault) {
+fn say_ignored(path: &Path, fault: &CacheFault) {
     tracing::warn!("weight cache {}: {fault}; it is ignored and made again from the checkpoint", path.display());
 }

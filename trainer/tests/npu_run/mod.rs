@@ -22,7 +22,9 @@ pub struct Trained {
     pub adapter: Vec<u8>,
     /// The loss of every step as it was written.
     pub losses: Vec<String>,
+    #[allow(dead_code, reason = "each test reads one of the two")]
     pub stdout: String,
+    #[allow(dead_code, reason = "each test reads one of the two")]
     pub stderr: String,
 }
 
