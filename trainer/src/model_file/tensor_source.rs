@@ -30,9 +30,6 @@ pub trait TensorSource: Send + Sync {
     /// half-split order; `Ok(None)` when the tensor is stored in another type.
     fn q8_0_blocks(&self, name: &str) -> Result<Option<Vec<u8>>, ModelError>;
 
-    /// Whether [`TensorSource::q8_0_blocks`] has blocks of this tensor.
-    fn is_q8_0(&self, name: &str) -> bool;
-
     /// How stored bytes become values, in words: two sources with equal fingerprints and equal words have equal values.
     fn decoding(&self) -> String;
 

@@ -111,10 +111,6 @@ impl TensorSource for FolderWeights {
         self.find(name).map(|_| None)
     }
 
-    fn is_q8_0(&self, _: &str) -> bool {
-        false
-    }
-
     fn decoding(&self) -> String {
         "as stored".to_owned()
     }

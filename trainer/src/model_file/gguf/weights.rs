@@ -122,10 +122,6 @@ impl TensorSource for GgufWeights {
         Ok(Some(out))
     }
 
-    fn is_q8_0(&self, name: &str) -> bool {
-        self.tensors.get(name).is_some_and(|info| info.element == Element::Q8_0)
-    }
-
     fn decoding(&self) -> String {
         match self.interleaved {
             Some(head_dim) => format!("GGUF, rows of rotary heads of {head_dim} interleaved"),
