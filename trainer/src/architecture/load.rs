@@ -8,8 +8,8 @@ use super::layer::{Layer, Mixer};
 use super::mlp::Mlp;
 use super::norm::Norm;
 use crate::adapter::ProjectionShape;
-use crate::memory::{Loading, values_beside};
-use crate::model_file::{STREAM_BYTES, TensorSource};
+use crate::memory::{Loading, piece_beside, values_beside};
+use crate::model_file::TensorSource;
 use crate::nodes::{AttentionShape, DeltaShape, DeltaWeights, EmbeddingTable};
 use crate::registry::{DeltaNet, ModelConfig, NormWeight, PrecisionPolicy, Projection};
 use crate::weight_cache::WeightCache;
@@ -57,7 +57,7 @@ impl Loader<'_> {
             Some(blocks) => EmbeddingTable::from_q8_0(blocks, rows, width),
             None => EmbeddingTable::from_stream(rows, width, |take| self.tensors.stream_f32(name, take))?,
         };
-        self.loading.take(table.bytes() as u64, STREAM_BYTES);
+        self.loading.take(table.bytes() as u64, piece_beside(rows * width));
         Ok(table)
     }
 
@@ -168,7 +168,7 @@ impl Loader<'_> {
 
 /// Bytes held beside a resident weight while it is made from Q8_0 blocks: they and, on the way to FP16, their values.
 fn blocks_beside(blocks: &[u8], values: usize, precision: Precision) -> u64 {
-    STREAM_BYTES + blocks.len() as u64 + if precision == Precision::F16 { 4 * values as u64 } else { 0 }
+    piece_beside(values) + blocks.len() as u64 + if precision == Precision::F16 { 4 * values as u64 } else { 0 }
 }
 
 /// The next of a layer's projections; the registry lists as many as the layer takes.

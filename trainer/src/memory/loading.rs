@@ -23,17 +23,23 @@ impl Loading {
     }
 }
 
+/// Bytes held while a tensor of `values` values is streamed: a piece of it as stored and in f32.
+pub fn piece_beside(values: usize) -> u64 {
+    STREAM_BYTES.min(8 * values as u64)
+}
+
 /// Bytes held beside a resident weight while it is made from `values` values in f32: they, and the piece of the file they
 /// are read through.
 pub fn values_beside(values: usize) -> u64 {
-    4 * values as u64 + STREAM_BYTES
+    4 * values as u64 + piece_beside(values)
 }
 
 /// Loads `config` from a file of 2 bytes a weight, without cached weights: embedding and head, then every layer.
 pub fn loading_bytes(config: &ModelConfig, policy: &PrecisionPolicy) -> u64 {
     let mut loading = Loading::default();
     for _ in 0..if config.tied_head { 1 } else { 2 } {
-        loading.take(2 * (config.vocab * config.hidden) as u64, STREAM_BYTES);
+        let values = config.vocab * config.hidden;
+        loading.take(2 * values as u64, piece_beside(values));
     }
     for projection in config.projections() {
         let bytes = projection.bytes(policy.of(projection.kind));
