@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use benches::{Fusion, GRADIENT_TOLERANCE, LOSS_TOLERANCE};
+use benches::{Fusion, GRADIENT_TOLERANCE, LOSS_TOLERANCE, median};
 use clap::Parser;
 use cpu_time::ProcessTime;
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
@@ -133,9 +133,4 @@ fn operators(times: &BTreeMap<&'static str, Duration>, pairs: u32) -> String {
         format!("{operator:>18} {:8.1} {share:5.1} %\n", time.as_secs_f64() * 1e3 / f64::from(pairs))
     };
     times.into_iter().map(|(operator, time)| line((operator, time))).collect()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

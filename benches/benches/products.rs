@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use benches::{Baseline, BenchProduct, SHAPES};
+use benches::{Baseline, BenchProduct, SHAPES, median};
 use criterion::{Criterion, Throughput};
 use hexagon_runtime::{Direction, Precision};
 
@@ -56,9 +56,4 @@ fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

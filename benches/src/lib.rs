@@ -4,10 +4,12 @@
 mod baseline;
 pub mod composition;
 mod fusion;
+mod median;
 mod product;
 mod training;
 
 pub use baseline::Baseline;
 pub use fusion::{Deviation, Fusion, GRADIENT_TOLERANCE, LOSS_TOLERANCE};
+pub use median::median;
 pub use product::{BenchProduct, SHAPES, Shape};
 pub use training::{Trained, Training};

@@ -90,6 +90,11 @@ impl Training {
 }
 
 impl Trained {
+    /// Whether the program printed these words.
+    pub fn says(&self, words: &str) -> bool {
+        self.said.contains(words)
+    }
+
     /// The numbers of the line that starts with `label`.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use crate::faults::Faults;
-use crate::{Arch, Precision};
+use crate::{Arch, Precision, SESSION_BYTES};
 
 /// Where products with frozen weights are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,9 @@ pub struct RuntimeConfig {
     pub arch: Arch,
     /// VTCM the planner may use, in bytes (phone parts: 8 MiB).
     pub vtcm_bytes: u32,
+    /// Bytes of weights one NPU session may map; what is more goes to further sessions, each with devices of its own. The
+    /// split never changes a bit.
+    pub session_bytes: u64,
     /// Overflow behaviour of the functional model.
     pub overflow: Overflow,
     /// Faults for tests; those in the environment variable `PERMAFROST_FAULTS` are added to these.
@@ -77,6 +80,7 @@ impl Default for RuntimeConfig {
             token_buckets: vec![32, 128, 512, 2048],
             arch: Arch::V79,
             vtcm_bytes: 8 << 20,
+            session_bytes: SESSION_BYTES,
             overflow: Overflow::default(),
             faults: Faults::default(),
             kernel_library: None,

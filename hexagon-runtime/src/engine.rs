@@ -27,6 +27,8 @@ pub(crate) struct Engine {
     pub counters: Counters,
     /// Time the NPU device computed, retries included.
     pub device_time: Duration,
+    /// Requests each NPU session answered.
+    pub session_requests: Vec<u64>,
 }
 
 impl Engine {
@@ -37,6 +39,7 @@ impl Engine {
             routed,
             counters: Counters::default(),
             device_time: Duration::ZERO,
+            session_requests: Vec::new(),
         }
     }
 
@@ -51,7 +54,7 @@ impl Engine {
         if rows == 0 {
             return Ok(());
         }
-        let Engine { projections, float_path, routed, counters, device_time } = self;
+        let Engine { projections, float_path, routed, counters, device_time, session_requests } = self;
         let projection = &projections[index];
         let on_cpu = |buffer: &mut RequestBuffer, first, rows| {
             let (input, output) = buffer.float_rows(first, rows);
@@ -69,9 +72,13 @@ impl Engine {
             return Ok(());
         }
         let forced = faults.overflow_rows_of(&projection.name);
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), counters.forward + counters.input_grad);
         let answered = npu.run(projection, direction, route, buffer, forced, counters);
         *device_time += start.elapsed();
+        if let Some(session) = projection.session {
+            session_requests.resize(session_requests.len().max(session + 1), 0);
+            session_requests[session] += counters.forward + counters.input_grad - before;
+        }
         match answered {
             Ok(overflowing) => {
                 counters.rows_to_cpu += overflowing.len() as u64;

@@ -37,6 +37,7 @@ mod route;
 mod row_scale;
 mod runtime;
 mod service;
+mod session;
 mod sessions;
 mod shape_planner;
 mod startup_check;
@@ -55,10 +56,10 @@ pub use precision::Precision;
 pub use projection::ProjectionId;
 pub use request_log::RequestSpan;
 pub use runtime::Runtime;
-pub use sessions::{ResidentWeight, SESSION_BYTES, SessionError, SessionShare, split_sessions};
+pub use sessions::{ResidentWeight, SESSION_BYTES, SessionError, SessionShare, SessionUse, split_sessions};
 pub use shape_planner::{PredictedRequest, ShapePlan, ShapePlanner};
 pub use ticket::Ticket;
-pub use weight::{Q8_BLOCK_BYTES, WeightData};
+pub use weight::{Q8_BLOCK_BYTES, Q8Tiles, WeightData};
 
 // The planner's limits are those of the wire ABI.
 const _: () = assert!(

@@ -1,22 +1,22 @@
 //! Requests on the NPU device: token buckets and the retry rule.
 
-use crate::device::{DeviceFault, ModelPool, Product};
+use crate::device::{DeviceFault, Product};
 use crate::projection::Projection;
 use crate::request_buffer::RequestBuffer;
 use crate::route::{Planned, Route};
 use crate::row_scale::{EXPONENT_LIMIT, FORCED_OVERFLOW, RETRIES, retry_exponent};
-use crate::weight::Weight;
+use crate::session::Session;
 use crate::{Counters, Direction};
 
-/// The device and the buffer of its retries.
+/// The sessions of the device and the buffer of their retries.
 pub(crate) struct Npu {
-    pool: ModelPool,
+    sessions: Vec<Session>,
     retry: RequestBuffer,
 }
 
 impl Npu {
-    pub fn new(pool: ModelPool) -> Npu {
-        Npu { pool, retry: RequestBuffer::default() }
+    pub fn new(sessions: Vec<Session>) -> Npu {
+        Npu { sessions, retry: RequestBuffer::default() }
     }
 
     /// Computes all rows of `buffer`, with retries; rows in `forced` start with a scale that overflows.
@@ -37,7 +37,9 @@ impl Npu {
                 *exponent = (*exponent + FORCED_OVERFLOW).min(EXPONENT_LIMIT);
             }
         }
-        send(&mut self.pool, projection, direction, route, buffer, |_| {
+        let unmapped = || DeviceFault::Lost("no NPU session maps this weight".to_owned());
+        let session = projection.session.and_then(|number| self.sessions.get_mut(number)).ok_or_else(unmapped)?;
+        send(session, projection, direction, route, buffer, |_| {
             counters.answered_by_device(direction, projection.weight.precision());
         })?;
         for _ in 0..RETRIES {
@@ -48,7 +50,7 @@ impl Npu {
             }
             counters.rows_retried += again.len() as u64;
             self.retry.gather(buffer, &again);
-            send(&mut self.pool, projection, direction, route, &mut self.retry, |_| {})?;
+            send(session, projection, direction, route, &mut self.retry, |_| {})?;
             for (index, (row, exponent)) in again.into_iter().enumerate() {
                 buffer.exponents[row] = exponent;
                 buffer.flags[row] = self.retry.flags[index];
@@ -61,7 +63,7 @@ impl Npu {
 
 /// Sends every row once, in as many requests as the largest bucket makes of them.
 fn send(
-    pool: &mut ModelPool,
+    session: &mut Session,
     projection: &Projection,
     direction: Direction,
     route: &Route,
@@ -71,7 +73,7 @@ fn send(
     let mut first = 0;
     let unplanned = || DeviceFault::Lost("the planner has no plan for this product".to_owned());
     for (_, rows, planned) in route.parts(buffer.rows).ok_or_else(unplanned)? {
-        pool.run(product(projection, direction, planned, buffer, first, rows).ok_or_else(unplanned)?)?;
+        session.run(product(projection, direction, planned, buffer, first, rows).ok_or_else(unplanned)?)?;
         answered(planned);
         first += rows;
     }
@@ -87,11 +89,7 @@ fn product<'a>(
     first: usize,
     rows: usize,
 ) -> Option<Product<'a>> {
-    let weight = match &projection.weight {
-        Weight::F32(_) => return None,
-        Weight::F16(weight) => weight.operand(),
-        Weight::Q8(weight) => weight.operand(),
-    };
+    let weight = projection.weight.operand()?;
     let (input_width, output_width) = direction.widths(projection.out, projection.in_);
     let (input_stride, output_stride) = (buffer.input_stride(), buffer.output_stride());
     let (input, output, exponents, flags) = buffer.device_rows(first, rows);

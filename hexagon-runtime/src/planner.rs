@@ -8,7 +8,7 @@ use crate::faults::Faults;
 use crate::kernels::{Kernels, partial_length};
 use crate::projection::Projection;
 use crate::route::{Decision, Planned, Route};
-use crate::{Direction, Precision};
+use crate::{Direction, Precision, SessionError};
 
 /// Routes of one projection, in the order of [`Direction::ALL`].
 pub(crate) type Routes = [Route; 2];
@@ -27,7 +27,7 @@ pub(crate) fn plan(
     let mut solved: HashMap<Shape, Result<Arc<Planned>, String>> = HashMap::new();
     let mut route = |projection: &Projection, direction: Direction| {
         let decide = |bucket: usize| {
-            let outcome = match cpu_reason(projection, faults) {
+            let outcome = match cpu_reason(projection, config, faults) {
                 Some(reason) => Err(reason),
                 None => {
                     let precision = projection.weight.precision();
@@ -42,11 +42,18 @@ pub(crate) fn plan(
     projections.iter().map(|projection| Direction::ALL.map(|direction| route(projection, direction))).collect()
 }
 
-fn cpu_reason(projection: &Projection, faults: &Faults) -> Option<String> {
+fn cpu_reason(projection: &Projection, config: &RuntimeConfig, faults: &Faults) -> Option<String> {
     if let Some(part) = faults.makes_unsupported(&projection.name) {
         return Some(format!("fault forced by the name part {part:?}"));
     }
-    projection.misfit.clone()
+    if projection.misfit.is_some() {
+        return projection.misfit.clone();
+    }
+    // Every other weight was given a session, unless none can hold it.
+    projection.session.is_none().then(|| {
+        let (bytes, limit) = (projection.weight.bytes() as u64, config.session_bytes);
+        SessionError { name: "the weight".to_owned(), bytes, limit }.to_string()
+    })
 }
 
 /// The plan of one shape, or why there is none.

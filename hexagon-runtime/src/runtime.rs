@@ -7,7 +7,7 @@ use crate::projection::{Projection, ProjectionId};
 use crate::request_buffer::RequestBuffer;
 use crate::request_log::{RequestLog, RequestSpan};
 use crate::service::Service;
-use crate::{Counters, Direction, RuntimeError, Ticket};
+use crate::{Counters, Direction, RuntimeError, SessionUse, Ticket};
 
 /// Computes products with frozen weights on the configured device.
 pub struct Runtime {
@@ -18,6 +18,7 @@ pub struct Runtime {
     buffer: RequestBuffer,
     counters: Counters,
     device_time: Duration,
+    sessions: Vec<SessionUse>,
     /// A request was sent and not collected yet.
     in_flight: bool,
     /// `None`: nobody asked for it.
@@ -29,6 +30,7 @@ impl Runtime {
         projections: Arc<[Projection]>,
         plan_table: PlanTable,
         plan_hash: u64,
+        sessions: Vec<SessionUse>,
         engine: Engine,
     ) -> Result<Runtime, RuntimeError> {
         let service = Service::start(engine)?;
@@ -41,6 +43,7 @@ impl Runtime {
             buffer,
             counters,
             device_time: Duration::ZERO,
+            sessions,
             in_flight: false,
             log: None,
         })
@@ -126,6 +129,11 @@ impl Runtime {
         self.device_time
     }
 
+    /// The NPU sessions, and requests each answered up to the last finished one; none on the CPU device.
+    pub fn sessions(&self) -> &[SessionUse] {
+        &self.sessions
+    }
+
     /// Hash over every plan in use, part of a run's identity: another plan rounds differently.
     pub fn plan_hash(&self) -> u64 {
         self.plan_hash
@@ -160,6 +168,9 @@ impl Runtime {
             log.answered((answer.started, answer.ended), waited, on_cpu);
         }
         self.device_time = answer.device_time;
+        for (session, requests) in self.sessions.iter_mut().zip(answer.session_requests) {
+            session.requests = requests;
+        }
         answer.result
     }
 

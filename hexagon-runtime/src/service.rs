@@ -20,6 +20,7 @@ pub(crate) struct Answer {
     pub result: Result<(), RuntimeError>,
     pub counters: Counters,
     pub device_time: Duration,
+    pub session_requests: Vec<u64>,
     /// When the thread took the request up, and when it was done.
     pub started: Instant,
     pub ended: Instant,
@@ -41,8 +42,9 @@ impl Service {
                 let started = Instant::now();
                 let result = engine.answer(job.projection, job.direction, &mut job.buffer);
                 let (counters, device_time) = (engine.counters, engine.device_time);
-                let answer =
-                    Answer { buffer: job.buffer, result, counters, device_time, started, ended: Instant::now() };
+                let session_requests = engine.session_requests.clone();
+                let (buffer, ended) = (job.buffer, Instant::now());
+                let answer = Answer { buffer, result, counters, device_time, session_requests, started, ended };
                 if done.send(answer).is_err() {
                     return;
                 }

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::projection::Projection;
+use crate::weight::Weight;
+
 /// Bytes of weights a session maps unless told otherwise: below the 3.2 to 3.5 GB a process on the NPU can address in
 /// practice, with room for buffers and code.
 pub const SESSION_BYTES: u64 = 3_000_000_000;
@@ -24,6 +27,21 @@ pub struct SessionShare {
     pub weights: Range<usize>,
     /// Bytes of all of them.
     pub bytes: u64,
+}
+
+/// An NPU session of a runtime: what it maps and what it answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionUse {
+    /// First projection, in the order they were added.
+    pub first: String,
+    /// Last projection.
+    pub last: String,
+    /// Projections it maps.
+    pub projections: usize,
+    /// Bytes of their weights.
+    pub bytes: u64,
+    /// Requests it answered up to the last finished one.
+    pub requests: u64,
 }
 
 /// A weight no session can hold.
@@ -51,6 +69,11 @@ pub fn split_sessions(weights: &[ResidentWeight], limit: u64) -> Result<Vec<Sess
     if let Some(weight) = weights.iter().find(|weight| weight.bytes > limit) {
         return Err(SessionError { name: weight.name.clone(), bytes: weight.bytes, limit });
     }
+    Ok(spread(weights, limit))
+}
+
+/// [`split_sessions`] of weights that each fit.
+fn spread(weights: &[ResidentWeight], limit: u64) -> Vec<SessionShare> {
     let whole: Vec<Range<usize>> = groups(weights);
     let single: Vec<Range<usize>> = (0..weights.len()).map(|at| at..at + 1).collect();
     let fewest = fill(weights, &single, limit).len();
@@ -68,7 +91,30 @@ pub fn split_sessions(weights: &[ResidentWeight], limit: u64) -> Result<Vec<Sess
             None => low = middle + 1,
         }
     }
-    Ok(fill(weights, &units, high))
+    fill(weights, &units, high)
+}
+
+/// Gives every projection with a weight the device can read its session, of at most `limit` bytes of weights each. One whose
+/// weight is larger than that gets none.
+pub(crate) fn assign_sessions(projections: &mut [Projection], limit: u64) -> Vec<SessionUse> {
+    let fits = |p: &Projection| !matches!(p.weight, Weight::F32(_)) && p.weight.bytes() as u64 <= limit;
+    let mut placed: Vec<&mut Projection> = projections.iter_mut().filter(|projection| fits(projection)).collect();
+    let weights: Vec<ResidentWeight> = placed
+        .iter()
+        .map(|p| ResidentWeight { name: p.name.clone(), group: p.group, bytes: p.weight.bytes() as u64 })
+        .collect();
+    let shares = spread(&weights, limit);
+    for (number, share) in shares.iter().enumerate() {
+        placed[share.weights.clone()].iter_mut().for_each(|projection| projection.session = Some(number));
+    }
+    let used = |SessionShare { weights: range, bytes }: SessionShare| SessionUse {
+        first: weights[range.start].name.clone(),
+        last: weights[range.end - 1].name.clone(),
+        projections: range.len(),
+        bytes,
+        requests: 0,
+    };
+    shares.into_iter().map(used).collect()
 }
 
 fn groups(weights: &[ResidentWeight]) -> Vec<Range<usize>> {

@@ -17,3 +17,4 @@ pub mod synth;
 pub mod text;
 pub mod timeline;
 pub mod train;
+pub mod weight_cache;

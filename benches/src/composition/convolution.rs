@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use trainer::nodes::vectorised;
 
 use super::tape::{Tape, Tensor, Var};
-use super::vectorised::vectorised;
 
 /// y[t] = Σ_j w[j]·x[t − kernel + 1 + j]; `weights` is `[kernel][channels]`.
 pub fn convolution(tape: &mut Tape, x: &Var, weights: &Tensor, channels: usize) -> Var {

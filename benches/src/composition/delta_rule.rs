@@ -5,11 +5,10 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use trainer::nodes::{DeltaShape, sum};
+use trainer::nodes::{DeltaShape, sum, vectorised};
 
 use super::heads::transpose;
 use super::tape::{Tape, Tensor, Var};
-use super::vectorised::vectorised;
 
 /// q, k `[T, key_heads·key_dim]`, v `[T, value_heads·value_dim]`, β and e^g `[T, value_heads]`.
 struct Inputs {

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use trainer::nodes::{Real, exp};
+use trainer::nodes::{Real, exp, vectorised};
 
 use super::tape::{Tape, Tensor, Var};
-use super::vectorised::vectorised;
 
 /// Elements of one task, as in the trainer's own elementwise nodes.
 const TASK: usize = 16 * 1024;

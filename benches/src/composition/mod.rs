@@ -14,7 +14,6 @@ mod product;
 mod softmax;
 mod step;
 mod tape;
-mod vectorised;
 
 pub use load::{Composition, Registered};
 pub use step::Step;

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use trainer::nodes::{dot, rms_norm as norm_rows, rms_norm_backward, sum_of_squares};
+use trainer::nodes::{dot, rms_norm as norm_rows, rms_norm_backward, sum_of_squares, vectorised};
 
 use super::tape::{Tape, Tensor, Var};
-use super::vectorised::vectorised;
 
 /// Epsilon of the delta rule's queries and keys.
 const L2_EPS: f32 = 1e-6;

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use trainer::nodes::{exp, max, sum};
+use trainer::nodes::{exp, max, sum, vectorised};
 
 use super::tape::{Tape, Tensor, Var};
-use super::vectorised::vectorised;
 
 /// Values whose exponentials are summed at a time.
 const PART: usize = 1024;

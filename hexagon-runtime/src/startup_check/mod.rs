@@ -193,6 +193,7 @@ mod tests {
     use crate::kernels::Kernels;
     use crate::planner;
     use crate::route::Planned;
+    use crate::session::Session;
     use crate::weight::Weight;
     use crate::{Overflow, WeightData};
 
@@ -211,8 +212,7 @@ mod tests {
             RuntimeConfig { device, precision, threads: 1, token_buckets: vec![32, 64], ..RuntimeConfig::default() };
         let weights: Vec<f32> = (0..SIZE * SIZE).map(|i| ((i * 37 % 211) as f32 - 105.0) * 1e-3).collect();
         let resident = Weight::resident("w", SIZE, SIZE, WeightData::F32(&weights), precision).unwrap();
-        let projection = Projection { name: "w".into(), out: SIZE, in_: SIZE, weight: resident.weight, misfit: None };
-        let projections = vec![projection];
+        let projections = vec![Projection::alone("w", (SIZE, SIZE), resident.weight)];
         let kernels = Kernels::verify().unwrap();
         let routes = planner::plan(&projections, &kernels, &config, &Faults::default());
         Case { projections, routes, kernels, config }
@@ -234,7 +234,8 @@ mod tests {
             let pool =
                 ModelPool::open(Variant::select(checked), 1, self.config.vtcm_bytes, Overflow::default()).unwrap();
             let effort = Effort { bucket_products: 1 << 30, threads: 1 };
-            check(&mut Npu::new(pool), &self.projections, &mut self.routes, &effort);
+            let mut npu = Npu::new(vec![Session::new(pool, self.projections.iter())]);
+            check(&mut npu, &self.projections, &mut self.routes, &effort);
             let reason = |d: &crate::route::Decision| d.outcome.as_ref().err().cloned().unwrap_or_default();
             self.routes[0].each_ref().map(|route| [0, 1].map(|bucket| reason(&route.decisions[bucket])))
         }
@@ -280,6 +281,22 @@ mod tests {
         assert_eq!(forward, <[String; 2]>::default());
         assert_eq!(small, "");
         assert!(large.contains("other bits"), "{large}");
+    }
+
+    #[test]
+    fn a_session_computes_with_no_weight_of_another() {
+        let mut case = case(Precision::Q8, false);
+        case.projections
+            .push(Projection { session: Some(1), ..self::case(Precision::Q8, false).projections.remove(0) });
+        let open = || ModelPool::open(Variant::Portable, 1, case.config.vtcm_bytes, Overflow::default()).unwrap();
+        // Session 1 maps the first weight, which belongs to session 0, and the other way round.
+        let [zero, one] = [1, 0].map(|other| Session::new(open(), std::iter::once(&case.projections[other])));
+        let effort = Effort { bucket_products: 1 << 30, threads: 1 };
+        check(&mut Npu::new(vec![zero, one]), &case.projections[..1], &mut case.routes, &effort);
+        for decision in case.routes[0].iter().flat_map(|route| &route.decisions) {
+            let reason = decision.outcome.as_ref().err().unwrap();
+            assert!(reason.contains("belongs to another NPU session"), "{reason}");
+        }
     }
 
     #[test]

@@ -234,7 +234,7 @@ mod tests {
         let resident = Weight::resident("w", out, in_, WeightData::F32(&weights), Precision::F16).unwrap();
         let mut dense = vec![0.0; out * in_];
         resident.weight.dequantise(0..out, 0..in_, &mut dense, in_);
-        let projection = Projection { name: "w".into(), out, in_, weight: resident.weight, misfit: None };
+        let projection = Projection::alone("w", (out, in_), resident.weight);
         for direction in Direction::ALL {
             let (from, to) = direction.widths(out, in_);
             let rows: Vec<f32> = (0..2 * from).map(|i| ((i * 17 % 101) as f32 - 50.0) * 0.3).collect();

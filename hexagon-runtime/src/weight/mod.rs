@@ -6,8 +6,9 @@ mod q8;
 use std::ops::Range;
 
 pub(crate) use f16::F16Rows;
-pub(crate) use q8::Q8Tiles;
+pub use q8::Q8Tiles;
 
+use crate::device::WeightOperand;
 use crate::{Precision, RuntimeError};
 
 /// Rows and columns of an HMX tile.
@@ -109,6 +110,15 @@ impl Weight {
             }
             Weight::F16(weight) => weight.dequantise(rows, columns, to, stride),
             Weight::Q8(weight) => weight.dequantise(rows, columns, to, stride),
+        }
+    }
+
+    /// The weight as the kernels read it; `None`: none does.
+    pub fn operand(&self) -> Option<WeightOperand<'_>> {
+        match self {
+            Weight::F32(_) => None,
+            Weight::F16(weight) => Some(weight.operand()),
+            Weight::Q8(weight) => Some(weight.operand()),
         }
     }
 

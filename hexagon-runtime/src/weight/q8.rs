@@ -16,8 +16,11 @@ const FP16_OVERFLOW: f32 = 65_520.0;
 
 /// Q8_0 in 32×32 tiles, contiguous along the input, padded with zero tiles.
 ///
-/// Inside a tile, weight (n, k) is the int8 at `(k>>1)*64 + 2*n + (k&1)`; scale n is the FP16 at `1024 + 2*n`.
-pub(crate) struct Q8Tiles {
+/// Inside a tile, weight (n, k) is the int8 at `(k>>1)*64 + 2*n + (k&1)`; scale n is the FP16 at `1024 + 2*n`. Tiles of one
+/// band of 32 output features follow each other along the input, bands along the output.
+pub struct Q8Tiles {
+    out: usize,
+    in_: usize,
     row_tiles: usize,
     column_tiles: usize,
     tiles: AlignedBytes,
@@ -91,7 +94,7 @@ impl Q8Tiles {
     ///
     /// # Errors
     /// The first effective weight beyond FP16.
-    pub fn quantise(values: &[f32], out: usize, in_: usize) -> Result<Q8Tiles, TooLarge> {
+    pub(crate) fn quantise(values: &[f32], out: usize, in_: usize) -> Result<Q8Tiles, TooLarge> {
         Self::fill(out, in_, |row, first, width| {
             let start = row * in_ + first;
             Block::quantise(&values[start..start + width])
@@ -102,7 +105,7 @@ impl Q8Tiles {
     ///
     /// # Errors
     /// The first effective weight beyond FP16.
-    pub fn repack(blocks: &[u8], out: usize, in_: usize) -> Result<Q8Tiles, TooLarge> {
+    pub(crate) fn repack(blocks: &[u8], out: usize, in_: usize) -> Result<Q8Tiles, TooLarge> {
         let row_blocks = in_.div_ceil(Q8_BLOCK);
         Self::fill(out, in_, |row, first, width| {
             let start = (row * row_blocks + first / Q8_BLOCK) * Q8_BLOCK_BYTES;
@@ -111,6 +114,34 @@ impl Q8Tiles {
             block.q[width..].fill(0);
             block
         })
+    }
+
+    /// Bytes of a weight of `out` × `in_`, zero padding to whole tiles included.
+    pub fn byte_len(out: usize, in_: usize) -> usize {
+        out.div_ceil(TILE) * in_.div_ceil(TILE) * TILE_BYTES
+    }
+
+    /// Tiles made earlier and kept elsewhere: `read` fills all [`Q8Tiles::byte_len`] bytes. `None` if they hold a scale that is
+    /// no number or an effective weight beyond FP16, which no weight made here has.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn read<E>(
+        out: usize,
+        in_: usize,
+        read: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Option<Q8Tiles>, E> {
+        let bytes = Self::byte_len(out, in_);
+        let mut tiles = AlignedBytes::zeroed(bytes);
+        let filled = &mut tiles.as_mut_slice::<u8>()[..bytes];
+        read(filled)?;
+        let sound = filled.par_chunks_exact(TILE_BYTES).all(fits_fp16);
+        Ok(sound.then(|| Q8Tiles { out, in_, row_tiles: out.div_ceil(TILE), column_tiles: in_.div_ceil(TILE), tiles }))
+    }
+
+    /// Output and input features.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.out, self.in_)
     }
 
     fn fill(out: usize, in_: usize, block: impl Fn(usize, usize, usize) -> Block + Sync) -> Result<Q8Tiles, TooLarge> {
@@ -138,10 +169,10 @@ impl Q8Tiles {
             }
             Ok(())
         })?;
-        Ok(Q8Tiles { row_tiles, column_tiles, tiles })
+        Ok(Q8Tiles { out, in_, row_tiles, column_tiles, tiles })
     }
 
-    pub fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32], stride: usize) {
+    pub(crate) fn dequantise(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [f32], stride: usize) {
         debug_assert!(rows.start.is_multiple_of(TILE) && columns.start.is_multiple_of(TILE));
         let band_bytes = self.column_tiles * TILE_BYTES;
         let bands = self.bytes()[rows.start / TILE * band_bytes..].chunks_exact(band_bytes);
@@ -162,7 +193,7 @@ impl Q8Tiles {
     }
 
     /// The weight as the kernels read it.
-    pub fn operand(&self) -> WeightOperand<'_> {
+    pub(crate) fn operand(&self) -> WeightOperand<'_> {
         // Extents fit u32: the planner has solved for them.
         WeightOperand {
             bytes: self.bytes(),
@@ -172,9 +203,21 @@ impl Q8Tiles {
         }
     }
 
+    /// All tiles.
     pub fn bytes(&self) -> &[u8] {
         &self.tiles.bytes()[..self.row_tiles * self.column_tiles * TILE_BYTES]
     }
+}
+
+/// Whether every effective weight of a tile is a finite FP16.
+fn fits_fp16(tile: &[u8]) -> bool {
+    let (quants, scales) = tile.split_at(TILE_QUANTS);
+    scales.chunks_exact(2).enumerate().all(|(n, d)| {
+        let d = f16::from_le_bytes([d[0], d[1]]).to_f32();
+        let row = || (0..TILE_QUANTS).step_by(2 * TILE).flat_map(|line| [line + 2 * n, line + 2 * n + 1]);
+        d.abs() * 128.0 < FP16_OVERFLOW
+            || d.is_finite() && row().all(|at| (f32::from(quants[at].cast_signed()) * d).abs() < FP16_OVERFLOW)
+    })
 }
 
 /// Effective weights fp16(q·d) of one tile, in the order of its int8.
@@ -332,6 +375,30 @@ mod tests {
             assert_eq!(part[..13], all[(64 + row) * in_ + 32..][..13]);
             assert!(part[13..].iter().all(|x| x.is_nan()));
         }
+    }
+
+    #[test]
+    fn tiles_are_taken_back_as_they_were_and_only_if_fp16_holds_them() {
+        let (out, in_) = (40, 70);
+        let mut values = ramp(out * in_);
+        // A scale so large that its row has to be looked at: 127·514 fits, 128·514 would not.
+        values[0] = 127.0 * 514.0;
+        let weight = Q8Tiles::quantise(&values, out, in_).unwrap();
+        let read = |change: &dyn Fn(&mut [u8])| {
+            let fill = |bytes: &mut [u8]| {
+                bytes.copy_from_slice(weight.bytes());
+                change(bytes);
+                Ok::<(), ()>(())
+            };
+            Q8Tiles::read(out, in_, fill).unwrap()
+        };
+        let again = read(&|_| ()).unwrap();
+        assert_eq!((again.bytes(), again.shape()), (weight.bytes(), (out, in_)));
+        assert_eq!(again.operand().row_stride, weight.operand().row_stride);
+        for scale in [f16::NAN, f16::INFINITY, f16::from_f32(517.0)] {
+            assert!(read(&|bytes| bytes[1024..1026].copy_from_slice(&scale.to_le_bytes())).is_none(), "{scale}");
+        }
+        assert_eq!(Q8Tiles::read(out, in_, |_| Err("gone")).err(), Some("gone"));
     }
 
     #[test]

@@ -8,10 +8,12 @@ use super::layer::{Layer, Mixer};
 use super::mlp::Mlp;
 use super::norm::Norm;
 use crate::adapter::ProjectionShape;
+use crate::memory::{Loading, piece_beside, values_beside};
 use crate::model_file::TensorSource;
 use crate::nodes::{AttentionShape, DeltaShape, DeltaWeights, EmbeddingTable};
 use crate::registry::{DeltaNet, ModelConfig, NormWeight, PrecisionPolicy, Projection};
-use hexagon_runtime::{RuntimeBuilder, WeightData};
+use crate::weight_cache::WeightCache;
+use hexagon_runtime::{Precision, ProjectionId, RuntimeBuilder, WeightData};
 use std::array;
 
 /// What a model is loaded from and to.
@@ -20,6 +22,8 @@ pub(super) struct Loader<'a> {
     pub tensors: &'a dyn TensorSource,
     pub builder: &'a mut RuntimeBuilder,
     pub policy: PrecisionPolicy,
+    pub cache: &'a mut WeightCache,
+    pub loading: Loading,
 }
 
 impl Loader<'_> {
@@ -46,13 +50,15 @@ impl Loader<'_> {
     }
 
     /// The embedding or the head, `[vocab, hidden]`.
-    pub fn table(&self, name: &str) -> Result<EmbeddingTable, ArchitectureError> {
+    pub fn table(&mut self, name: &str) -> Result<EmbeddingTable, ArchitectureError> {
         let (rows, width) = (self.config.vocab, self.config.hidden);
         self.check(name, &[rows, width])?;
-        Ok(match self.tensors.q8_0_blocks(name)? {
+        let table = match self.tensors.q8_0_blocks(name)? {
             Some(blocks) => EmbeddingTable::from_q8_0(blocks, rows, width),
             None => EmbeddingTable::from_stream(rows, width, |take| self.tensors.stream_f32(name, take))?,
-        })
+        };
+        self.loading.take(table.bytes() as u64, piece_beside(rows * width));
+        Ok(table)
     }
 
     fn frozen(&mut self, projection: Projection) -> Result<Frozen, ArchitectureError> {
@@ -60,13 +66,7 @@ impl Loader<'_> {
         let tensor = format!("{name}.weight");
         self.check(&tensor, &[*rows, *cols])?;
         let precision = self.policy.of(*kind);
-        let id = match self.tensors.q8_0_blocks(&tensor)? {
-            Some(blocks) => self.builder.add_as(name, *rows, *cols, WeightData::Q8Blocks(&blocks), precision)?,
-            None => {
-                let values = self.tensors.read_f32(&tensor)?;
-                self.builder.add_as(name, *rows, *cols, WeightData::F32(&values), precision)?
-            }
-        };
+        let id = self.resident(name, &tensor, (*rows, *cols), precision)?;
         let bias = format!("{name}.bias");
         let bias = match self.tensors.shape(&bias) {
             Some(_) => Some(self.values(&bias, &[*rows])?),
@@ -75,8 +75,36 @@ impl Loader<'_> {
         Ok(Frozen { id, bias, shape: ProjectionShape::from(projection) })
     }
 
+    /// Makes a projection resident: from the cache, else from the checkpoint.
+    fn resident(
+        &mut self,
+        name: &str,
+        tensor: &str,
+        (rows, cols): (usize, usize),
+        precision: Precision,
+    ) -> Result<ProjectionId, ArchitectureError> {
+        let before = self.builder.resident_bytes();
+        let cached = if precision == Precision::Q8 { self.cache.tiles(name, rows, cols) } else { None };
+        let (id, beside) = if let Some(tiles) = cached {
+            (self.builder.add_tiles(name, tiles)?, 0)
+        } else if let Some(blocks) = self.tensors.q8_0_blocks(tensor)? {
+            let id = self.builder.add_as(name, rows, cols, WeightData::Q8Blocks(&blocks), precision)?;
+            (id, blocks_beside(&blocks, rows * cols, precision))
+        } else {
+            let values = self.tensors.read_f32(tensor)?;
+            let id = self.builder.add_as(name, rows, cols, WeightData::F32(&values), precision)?;
+            if precision == Precision::Q8 {
+                self.cache.quantised(name);
+            }
+            (id, values_beside(values.len()))
+        };
+        self.loading.take((self.builder.resident_bytes() - before) as u64, beside);
+        Ok(id)
+    }
+
     /// Layer `index`, its projections registered in model order.
     pub fn layer(&mut self, index: usize) -> Result<Layer, ArchitectureError> {
+        self.builder.next_group();
         let projections = self.config.layer_projections(index).into_iter();
         let frozen = projections.map(|projection| self.frozen(projection)).collect::<Result<Vec<_>, _>>()?;
         let prefix = format!("model.layers.{index}");
@@ -136,6 +164,11 @@ impl Loader<'_> {
             },
         })
     }
+}
+
+/// Bytes held beside a resident weight while it is made from Q8_0 blocks: they and, on the way to FP16, their values.
+fn blocks_beside(blocks: &[u8], values: usize, precision: Precision) -> u64 {
+    piece_beside(values) + blocks.len() as u64 + if precision == Precision::F16 { 4 * values as u64 } else { 0 }
 }
 
 /// The next of a layer's projections; the registry lists as many as the layer takes.

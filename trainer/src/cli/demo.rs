@@ -96,7 +96,7 @@ impl DemoArgs {
         let peak_bytes = memory.bytes();
         clock.lap("training");
         if report.interrupted {
-            super::train::print(&report, &stop, &session.runtime.counters());
+            super::train::print(&report, &stop, &session.runtime, self.device.session_bytes());
             return Ok(stop.exit_code());
         }
 

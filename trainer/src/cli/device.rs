@@ -2,11 +2,14 @@
 
 use std::thread;
 
+use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
-use hexagon_runtime::{DeviceKind, Precision};
+use hexagon_runtime::{DeviceKind, Precision, SESSION_BYTES};
 
 use super::error::CliError;
+use super::limits::bytes;
 use crate::registry::{PrecisionChoice, PrecisionPolicy};
+use crate::weight_cache::WeightCachePlace;
 
 /// Where and how frozen projections run.
 #[derive(Args, Clone, Debug)]
@@ -21,6 +24,13 @@ pub(super) struct DeviceArgs {
     /// Host threads, up to 256; all processors by default. The count can change the last bits of CPU sums, never those of the NPU.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
+    /// Weights one NPU session may map, as a size such as 2800MB; what is more goes to further sessions [default: 3GB].
+    #[arg(long, value_parser = bytes)]
+    pub session_bytes: Option<ByteSize>,
+    /// Folder that keeps the weights quantised to Q8 for the next start, or off [default: beside the model, or the user's cache
+    /// folder if nothing can be written there].
+    #[arg(long, value_name = "DIR|off")]
+    pub weight_cache: Option<WeightCachePlace>,
 }
 
 /// A device by name.
@@ -54,6 +64,16 @@ impl DeviceArgs {
             true => Err(CliError::FloatOnNpu),
             false => Ok(policy),
         }
+    }
+
+    /// Bytes of weights an NPU session may map.
+    pub fn session_bytes(&self) -> u64 {
+        self.session_bytes.map_or(SESSION_BYTES, |size| size.as_u64())
+    }
+
+    /// Where quantised weights are kept.
+    pub fn weight_cache(&self) -> WeightCachePlace {
+        self.weight_cache.clone().unwrap_or_default()
     }
 
     /// Number of host threads to use.

@@ -64,7 +64,7 @@ impl EvalArgs {
         if let Some(task) = task {
             print_tags(&task, &mut subject)?;
         }
-        print_counters(&session.runtime.counters());
+        print_counters(&session.runtime, self.device.session_bytes());
         Ok(())
     }
 }

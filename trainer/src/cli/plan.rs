@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use bytesize::ByteSize;
 use clap::{ArgGroup, Args, ValueEnum};
-use hexagon_runtime::{Arch, RuntimeConfig, SESSION_BYTES};
+use hexagon_runtime::{Arch, RuntimeConfig};
 
+use super::counters::print_sessions;
 use super::device::DeviceArgs;
 use super::error::CliError;
-use super::limits::{bytes, positive, rank};
+use super::limits::{positive, rank};
 use super::model_shape::ModelShape;
 use super::session::Session;
 use crate::memory::{ActivationBudget, available};
@@ -35,9 +35,6 @@ pub(super) struct PlanArgs {
     /// Rank of the adapters, one on every projection.
     #[arg(long, default_value_t = 16, value_parser = rank)]
     rank: usize,
-    /// Weights one NPU session may map, as a size such as 2800MB [default: 3GB].
-    #[arg(long, value_parser = bytes)]
-    session_bytes: Option<ByteSize>,
     /// Memory for activations: store, recompute, auto (a share of what this machine has), or a size such as 8GB.
     #[arg(long, default_value_t = ActivationBudget::Recompute)]
     activation_bytes: ActivationBudget,
@@ -68,6 +65,7 @@ impl PlanArgs {
         if let Some(model) = &self.model {
             let session = Session::configured(model, &self.device, RuntimeConfig { arch, ..RuntimeConfig::default() })?;
             out!("{}", session.runtime.plan_table());
+            print_sessions(&session.runtime, self.device.session_bytes());
             return Ok(());
         }
         let (name, config) = self.shape.read()?;
@@ -79,7 +77,7 @@ impl PlanArgs {
             arch,
             tokens: self.tokens,
             rank: self.rank,
-            session_bytes: self.session_bytes.map_or(SESSION_BYTES, |size| size.as_u64()),
+            session_bytes: self.device.session_bytes(),
             budget,
             threads: self.device.threads.map_or(PHONE_CORES, usize::from),
             available: if budget == ActivationBudget::Available { available() } else { None },

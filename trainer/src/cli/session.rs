@@ -12,12 +12,14 @@ use crate::architecture::Decoder;
 use crate::eval::Subject;
 use crate::model_file::ModelFile;
 use crate::text::TextModel;
+use crate::weight_cache::{WeightCache, WeightCacheUse};
 
 /// An opened model.
 pub(super) struct Session {
     pub model: ModelFile,
     pub decoder: Decoder,
     pub runtime: Runtime,
+    weights: WeightCacheUse,
 }
 
 impl Session {
@@ -28,6 +30,11 @@ impl Session {
 
     /// Says what the start-up planner decided: how much runs on the NPU, and what does not, with the reason.
     pub fn announce(&self) {
+        match &self.weights {
+            WeightCacheUse::Unused => (),
+            WeightCacheUse::Read(path) => errln!("weight cache  read {}", path.display()),
+            WeightCacheUse::Made(path) => errln!("weight cache  made {}", path.display()),
+        }
         let table = self.runtime.plan_table();
         let (plans, refused) = (table.rows().len(), table.unsupported());
         let megabytes = self.runtime.resident_bytes() as f64 / 1e6;
@@ -51,10 +58,13 @@ impl Session {
         let threads = device.threads();
         // The CPU's share of the work uses rayon's global pool. It can be built once; a second session keeps the first.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-        let config = RuntimeConfig { device: device.kind(), threads, ..config };
+        let config = RuntimeConfig { device: device.kind(), threads, session_bytes: device.session_bytes(), ..config };
         let mut builder = RuntimeBuilder::new(config);
-        let decoder = Decoder::load(&model, &mut builder, device.precision()?)?;
-        Ok(Session { model, decoder, runtime: builder.start()? })
+        let policy = device.precision()?;
+        let mut cache = WeightCache::open(&model, &policy, &device.weight_cache())?;
+        let decoder = Decoder::load_cached(&model, &mut builder, policy, &mut cache)?;
+        let weights = cache.keep(&model, &builder);
+        Ok(Session { model, decoder, runtime: builder.start()?, weights })
     }
 
     /// The model's tokenizer and template.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use hexagon_runtime::Counters;
+use hexagon_runtime::Runtime;
 
 use super::counters::print_counters;
 use super::device::DeviceArgs;
@@ -170,7 +170,7 @@ impl TrainArgs {
             interrupt: &stop.flag,
         };
         let report = train::run(&run, &mut session.runtime, &mut adapter)?;
-        print(&report, &stop, &session.runtime.counters());
+        print(&report, &stop, &session.runtime, self.device.session_bytes());
         if let (Some(file), Some(recorder)) = (&self.timeline, &options.timeline) {
             file.write(&format!("permafrost train, {}", self.model.display()), &recorder.spans())?;
             outln!("timeline      {}", file.path().display());
@@ -213,7 +213,7 @@ impl TrainArgs {
 }
 
 /// Says how far the run got, what it cost and where the result lies.
-pub(super) fn print(report: &TrainReport, stop: &Stop, counters: &Counters) {
+pub(super) fn print(report: &TrainReport, stop: &Stop, runtime: &Runtime, session_bytes: u64) {
     if report.interrupted {
         outln!("stopped by {} after step {} of {}", stop.reason(), report.steps, report.total_steps);
     }
@@ -227,8 +227,9 @@ pub(super) fn print(report: &TrainReport, stop: &Stop, counters: &Counters) {
     outln!("activations   up to {megabytes:.1} MB, {again} of {layers} layers computed again");
     let peak = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let measured = report.measured_peak.map_or("not told by this system".to_owned(), peak);
-    outln!("peak memory   predicted {}, measured {measured}", peak(report.predicted_peak()));
-    print_counters(counters);
+    let when = if report.predicted_peak() == report.predicted_loading { " while loading" } else { "" };
+    outln!("peak memory   predicted {}{when}, measured {measured}", peak(report.predicted_peak()));
+    print_counters(runtime, session_bytes);
     outln!("adapter       {}", report.adapter.display());
 }
 

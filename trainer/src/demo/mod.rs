@@ -7,6 +7,7 @@ mod summary;
 mod task;
 
 pub use app_tags::{TagDataError, TaggedApp, parse, question, tags, test, train};
+pub use cache::cache_folder;
 pub use fetch::{FetchError, cached_smollm2, smollm2};
 pub use summary::{Measured, Summary};
 pub use task::{TagTask, pick, write_training_rows};

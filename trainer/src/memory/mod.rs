@@ -6,6 +6,7 @@ mod available;
 mod budget;
 mod choice;
 mod layer;
+mod loading;
 mod measured;
 mod peak;
 
@@ -13,5 +14,6 @@ pub use available::available;
 pub use budget::{ActivationBudget, BudgetError, DEFAULT_SHARE, cap};
 pub use choice::{Choice, LayerBytes, TooSmall, choose};
 pub use layer::{Buffer, LayerActivations, LayerKind, layer_activations, layer_bytes};
+pub use loading::{Loading, loading_bytes, piece_beside, values_beside};
 pub use measured::PeakMemory;
 pub use peak::{Held, PeakPart, head_bytes, layer_gradient_bytes, peak_parts, request_bytes};

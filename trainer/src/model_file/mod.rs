@@ -15,9 +15,10 @@ mod source_file;
 mod tensor_source;
 
 pub use error::ModelError;
+pub(crate) use folder::SafetensorsFile;
 pub use folder::{parse_config, read_config};
 pub use gguf::GgufError;
-pub use tensor_source::TensorSource;
+pub use tensor_source::{STREAM_BYTES, TensorSource};
 
 use crate::registry::ModelConfig;
 use crate::text::TextModel;

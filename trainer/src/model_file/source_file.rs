@@ -7,6 +7,7 @@
 use super::ModelError;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Bytes moved by one read of a stream.
 pub(crate) const CHUNK_BYTES: usize = 1 << 20;
@@ -15,6 +16,7 @@ pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 pub(crate) struct SourceFile {
     file: File,
     len: u64,
+    modified: Option<SystemTime>,
     path: PathBuf,
 }
 
@@ -30,12 +32,18 @@ impl SourceFile {
         if !metadata.is_file() {
             return Err(ModelError::NotAFile { path: path.into() });
         }
-        Ok(SourceFile { file, len: metadata.len(), path: path.into() })
+        Ok(SourceFile { file, len: metadata.len(), modified: metadata.modified().ok(), path: path.into() })
     }
 
     /// Length in bytes when the file was opened.
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Whether the file was written to since it was opened, by its length and time, as far as the system tells.
+    pub(crate) fn touched(&self) -> bool {
+        let now = self.file.metadata().ok().map(|metadata| (metadata.len(), metadata.modified().ok()));
+        now != Some((self.len, self.modified))
     }
 
     /// Where the file lies.

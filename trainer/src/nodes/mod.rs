@@ -43,3 +43,4 @@ pub use rms_norm::{rms_norm, rms_norm_backward};
 pub use rope::{HeadNorm, HeadRows, Rotation};
 pub(crate) use rope::{inverse_frequencies, join_heads, split_heads};
 pub use swiglu::{swiglu, swiglu_backward};
+pub use vectorised::vectorised;

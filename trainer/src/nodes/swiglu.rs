@@ -28,7 +28,7 @@ pub fn swiglu_backward<T: Real>(gate: &mut [T], up: &mut [T], dy: &[T]) {
         vectorised(
             #[inline(always)]
             || {
-                for ((gate, up), dy) in gate.iter_mut().zip(up).zip(dy) {
+                for ((gate, up), dy) in gate.iter_mut().zip(up.iter_mut()).zip(dy) {
                     let (g, u, s) = (*gate, *up, gate.sigmoid());
                     *up = *dy * g * s;
                     *gate = *dy * u * s * (T::ONE + g * (T::ONE - s));

@@ -9,7 +9,7 @@ use super::products::{NpuSeconds, Product, products};
 use super::resident::Resident;
 use super::sessions::Sessions;
 use crate::flops::{PhaseFlops, phase_flops};
-use crate::memory::{ActivationBudget, Held, PeakPart, TooSmall, peak_parts};
+use crate::memory::{ActivationBudget, Held, PeakPart, TooSmall, loading_bytes, peak_parts};
 use crate::registry::{ModelConfig, PrecisionPolicy};
 
 /// What to plan.
@@ -110,7 +110,11 @@ pub struct Report {
     pub adapters: Adapters,
     /// Parts of the predicted peak.
     pub peak: Vec<PeakPart>,
-    /// Their sum.
+    /// Their sum: what a step needs at its peak.
+    pub step_bytes: u64,
+    /// What loading the model needs at its peak.
+    pub loading_bytes: u64,
+    /// The larger of the two.
     pub peak_bytes: u64,
 }
 
@@ -148,6 +152,8 @@ impl Report {
             adapters: adapters.bytes,
         };
         let peak = peak_parts(config, &held, activations.bytes, &[tokens], *threads);
+        let step_bytes = peak.iter().map(|part| part.bytes).sum();
+        let loading_bytes = loading_bytes(config, policy);
         Ok(Report {
             model: request.name.clone(),
             architecture: config.architecture.description().name,
@@ -163,7 +169,9 @@ impl Report {
             resident,
             activations,
             adapters,
-            peak_bytes: peak.iter().map(|part| part.bytes).sum(),
+            step_bytes,
+            loading_bytes,
+            peak_bytes: loading_bytes.max(step_bytes),
             peak,
         })
     }

@@ -197,7 +197,9 @@ impl Report {
         for part in &self.peak {
             writeln!(f, "  {:<40} {:>10}", part.name, size(part.bytes))?;
         }
-        writeln!(f, "  {:<40} {:>10}\n", "all", size(self.peak_bytes))
+        writeln!(f, "  {:<40} {:>10}", "all", size(self.step_bytes))?;
+        writeln!(f, "  {:<40} {:>10}", "while the model is loaded", size(self.loading_bytes))?;
+        writeln!(f, "  {:<40} {:>10}\n", "the larger", size(self.peak_bytes))
     }
 }
 

@@ -52,6 +52,8 @@ pub struct TrainReport {
     pub activations: Choice,
     /// Parts of the predicted peak of the largest micro-batch there can be.
     pub predicted: Vec<PeakPart>,
+    /// Bytes that were predicted to be held at once while the model was loaded.
+    pub predicted_loading: u64,
     /// Most resident memory of the process up to the end of the run, in bytes, where the system tells.
     pub measured_peak: Option<u64>,
     /// Where the adapter was saved.
@@ -74,9 +76,9 @@ impl TrainReport {
         self.metrics.iter().map(|m| m.tokens).sum()
     }
 
-    /// Bytes the process was predicted to need at once.
+    /// Bytes the process was predicted to need at once, in a step or while the model was loaded.
     pub fn predicted_peak(&self) -> u64 {
-        self.predicted.iter().map(|part| part.bytes).sum()
+        self.predicted.iter().map(|part| part.bytes).sum::<u64>().max(self.predicted_loading)
     }
 }
 
@@ -127,6 +129,7 @@ pub fn run(run: &Run<'_>, runtime: &mut Runtime, adapter: &mut Adapter) -> Resul
         npu_seconds: 0.0,
         activations,
         predicted,
+        predicted_loading: run.decoder.loading_peak(),
         measured_peak: None,
         adapter: run.folder.join("adapter"),
     };

@@ -11,9 +11,11 @@ use super::norm::Norm;
 use super::pass::Pass;
 use super::targets::spans;
 use crate::adapter::{Adapter, ProjectionShape};
+use crate::memory::Loading;
 use crate::model_file::ModelFile;
 use crate::nodes::{DropoutKey, EmbeddingTable, Rotation, inverse_frequencies};
 use crate::registry::{ModelConfig, PrecisionPolicy};
+use crate::weight_cache::WeightCache;
 use hexagon_runtime::{Runtime, RuntimeBuilder};
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,6 +31,7 @@ pub struct Decoder {
     head: Option<EmbeddingTable>,
     final_norm: Norm,
     layers: Vec<Layer>,
+    loading_peak: u64,
 }
 
 impl Decoder {
@@ -38,8 +41,19 @@ impl Decoder {
         builder: &mut RuntimeBuilder,
         policy: PrecisionPolicy,
     ) -> Result<Decoder, ArchitectureError> {
+        Decoder::load_cached(model, builder, policy, &mut WeightCache::off())
+    }
+
+    /// As [`Decoder::load`], with the Q8 weights that `cache` has; those it lacks are noted there.
+    pub fn load_cached(
+        model: &ModelFile,
+        builder: &mut RuntimeBuilder,
+        policy: PrecisionPolicy,
+        cache: &mut WeightCache,
+    ) -> Result<Decoder, ArchitectureError> {
         let config = model.config.clone();
-        let mut loader = Loader { config: &config, tensors: model.tensors.as_ref(), builder, policy };
+        let (tensors, loading) = (model.tensors.as_ref(), Loading::default());
+        let mut loader = Loader { config: &config, tensors, builder, policy, cache, loading };
         let head = if config.tied_head { None } else { Some(loader.table("lm_head.weight")?) };
         // Tables are widened as they are read: before the layers are here, that is no peak.
         let embedding = loader.table("model.embed_tokens.weight")?;
@@ -51,6 +65,7 @@ impl Decoder {
             head,
             final_norm: loader.norm("model.norm", config.hidden)?,
             layers,
+            loading_peak: loader.loading.peak(),
             config,
         })
     }
@@ -68,6 +83,11 @@ impl Decoder {
     /// Bytes of embedding and head, as they are kept.
     pub fn table_bytes(&self) -> usize {
         self.embedding.bytes() + self.head.as_ref().map_or(0, EmbeddingTable::bytes)
+    }
+
+    /// Most bytes that were held at once while the model was loaded, by the sizes of what was read and made.
+    pub fn loading_peak(&self) -> u64 {
+        self.loading_peak
     }
 
     fn head(&self) -> &EmbeddingTable {

@@ -12,6 +12,7 @@ mod tokenizer;
 mod weights;
 
 pub use config::{parse_config, read_config};
+pub(crate) use safetensors_file::SafetensorsFile;
 
 use super::{ModelError, ModelFile};
 use std::path::Path;

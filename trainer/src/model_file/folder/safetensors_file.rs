@@ -11,14 +11,14 @@ use std::path::Path;
 const LARGEST_HEADER: u64 = 100_000_000;
 
 /// An open file whose header accounts for every byte.
-pub(super) struct SafetensorsFile {
-    pub(super) file: SourceFile,
-    pub(super) header: Metadata,
+pub(crate) struct SafetensorsFile {
+    pub(crate) file: SourceFile,
+    pub(crate) header: Metadata,
     data_start: u64,
 }
 
 impl SafetensorsFile {
-    pub(super) fn open(path: &Path) -> Result<SafetensorsFile, ModelError> {
+    pub(crate) fn open(path: &Path) -> Result<SafetensorsFile, ModelError> {
         let file = SourceFile::open(path)?;
         let broken = |problem: String| ModelError::Safetensors { path: path.into(), problem };
         if file.len() < 8 {
@@ -57,7 +57,7 @@ impl SafetensorsFile {
     }
 
     /// Absolute position of a tensor's first byte, and its size in bytes.
-    pub(super) fn place(&self, info: &TensorInfo) -> (u64, usize) {
+    pub(crate) fn place(&self, info: &TensorInfo) -> (u64, usize) {
         let (start, end) = info.data_offsets;
         (self.data_start + start as u64, end - start)
     }

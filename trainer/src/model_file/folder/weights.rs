@@ -111,6 +111,14 @@ impl TensorSource for FolderWeights {
         self.find(name).map(|_| None)
     }
 
+    fn decoding(&self) -> String {
+        "as stored".to_owned()
+    }
+
+    fn touched(&self) -> bool {
+        self.files.iter().any(|file| file.file.touched())
+    }
+
     fn names(&self) -> Vec<String> {
         self.places.keys().cloned().collect()
     }

@@ -3,8 +3,12 @@
 use super::built::{Built, U32, open_bytes, tokens};
 use super::dequantise::dequantise;
 use super::element::Element;
+use crate::architecture::Decoder;
+use crate::registry::PrecisionPolicy;
 use crate::registry::{Architecture, ModelConfig, Rope};
+use crate::weight_cache::{WeightCache, WeightCachePlace, WeightCacheUse};
 use half::f16;
+use hexagon_runtime::{Precision, RuntimeBuilder, RuntimeConfig};
 
 #[test]
 fn configuration_and_names() {
@@ -127,6 +131,77 @@ fn fingerprint_follows_the_weights_and_nothing_else() {
     let mut other = Built::sound();
     other.tensor("blk.0.ffn_down.weight").data[2] ^= 1;
     assert_ne!(print(&other), sound);
+}
+
+#[test]
+fn a_stream_is_what_is_read_at_once() {
+    for quantised in [false, true] {
+        let mut built = Built::sound();
+        if quantised {
+            for name in ["blk.0.ffn_up.weight", "blk.0.attn_q.weight"] {
+                let tensor = built.tensor(name);
+                tensor.element = 8;
+                let rows = tensor.extents[1] as u8;
+                tensor.data = (0..rows).flat_map(|row| [[0, 0x38 + row % 4].as_slice(), &[row; 32]].concat()).collect();
+            }
+        }
+        let (_file, opened) = open_bytes(&built.bytes());
+        let tensors = opened.unwrap().tensors;
+        for name in tensors.names() {
+            let mut streamed = Vec::new();
+            tensors.stream_f32(&name, &mut |piece| streamed.extend_from_slice(piece)).unwrap();
+            assert_eq!(streamed, tensors.read_f32(&name).unwrap(), "{name}");
+        }
+    }
+}
+
+/// What the same bytes mean depends on the width of a rotary head.
+#[test]
+fn equal_tensors_of_other_heads_are_decoded_in_another_way() {
+    let print = |heads: u32| {
+        let mut built = Built::sound();
+        built.set("llama.attention.head_count", U32, heads.to_le_bytes().to_vec());
+        built.set("llama.attention.head_count_kv", U32, (heads / 2).to_le_bytes().to_vec());
+        let (_file, opened) = open_bytes(&built.bytes());
+        let tensors = opened.unwrap().tensors;
+        (tensors.fingerprint().unwrap(), tensors.decoding())
+    };
+    let (two, four) = (print(2), print(4));
+    assert_eq!(two.0, four.0);
+    assert_ne!(two.1, four.1);
+}
+
+#[test]
+fn quantised_weights_come_back_from_the_cache_and_stored_ones_from_the_file() {
+    let mut built = Built::sound();
+    let up = built.tensor("blk.0.ffn_up.weight");
+    up.element = 8;
+    up.data = (0..64u8).flat_map(|row| [[0, 0x38].as_slice(), &[row; 32]].concat()).collect();
+    // Too large for FP16: kept in f32, with and without a cache.
+    built.tensor("blk.0.ffn_down.weight").data[..4].copy_from_slice(&1e6f32.to_le_bytes());
+    let (_file, opened) = open_bytes(&built.bytes());
+    let model = opened.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let policy = PrecisionPolicy::uniform(Precision::Q8);
+    let load = |place: &WeightCachePlace| {
+        let mut builder = RuntimeBuilder::new(RuntimeConfig::default());
+        let mut cache = WeightCache::open(&model, &policy, place).unwrap();
+        let decoder = Decoder::load_cached(&model, &mut builder, policy, &mut cache).unwrap();
+        let used = cache.keep(&model, &builder);
+        let tiles: Vec<_> = builder.q8_tiles().map(|(name, tiles)| (name.to_owned(), tiles.bytes().to_vec())).collect();
+        (tiles, used, decoder.loading_peak())
+    };
+    let (expected, unused, _) = load(&WeightCachePlace::Off);
+    assert_eq!((expected.len(), unused), (6, WeightCacheUse::Unused));
+    let place = WeightCachePlace::In(folder.path().to_owned());
+    let (made, WeightCacheUse::Made(path), quantising) = load(&place) else { panic!("nothing was made") };
+    assert_eq!(made, expected);
+    let (read, used, reading) = load(&place);
+    assert_eq!((read, used), (expected, WeightCacheUse::Read(path.clone())));
+    assert!(reading <= quantising);
+    let bytes = std::fs::read(path).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains("mlp.gate_proj") && !text.contains("mlp.up_proj") && !text.contains("mlp.down_proj"));
 }
 
 /// Expected numbers are those of the `gguf` Python package (numpy code, version 0.19.0) on the

@@ -80,6 +80,24 @@ impl TensorSource for GgufWeights {
         Ok(out)
     }
 
+    fn stream_f32(&self, name: &str, take: &mut dyn FnMut(&[f32])) -> Result<(), ModelError> {
+        if self.interleaved.is_some() && names::is_rotary(name) {
+            take(&self.read_f32(name)?);
+            return Ok(());
+        }
+        let info = self.info(name)?;
+        let (mut values, mut first) = (Vec::new(), 0);
+        let (block, block_bytes) = (info.element.block_values(), info.element.block_bytes());
+        self.file.stream(info.start, info.bytes, info.bytes / rows_of(info), |piece| {
+            values.resize(piece.len() / block_bytes * block, 0.0);
+            dequantise(info.element, piece, &mut values);
+            check_finite(name, first, &values)?;
+            first += values.len();
+            take(&values);
+            Ok(())
+        })
+    }
+
     fn q8_0_blocks(&self, name: &str) -> Result<Option<Vec<u8>>, ModelError> {
         let info = self.info(name)?;
         if info.element != Element::Q8_0 {
@@ -102,6 +120,17 @@ impl TensorSource for GgufWeights {
             }
         }
         Ok(Some(out))
+    }
+
+    fn decoding(&self) -> String {
+        match self.interleaved {
+            Some(head_dim) => format!("GGUF, rows of rotary heads of {head_dim} interleaved"),
+            None => "GGUF".to_owned(),
+        }
+    }
+
+    fn touched(&self) -> bool {
+        self.file.touched()
     }
 
     fn names(&self) -> Vec<String> {

@@ -129,16 +129,17 @@ impl<T: Real> KeyHead<'_, T> {
     }
 
     /// Backward of a run that begins with an empty state. `dy` is the gradient of the node's output, `[T, values]` rows.
-    pub fn backward(&self, dy: &[T], grads: TaskGrads<'_, T>) {
+    pub fn backward(&self, dy: &[T], mut grads: TaskGrads<'_, T>) {
         vectorised(
             #[inline(always)]
-            || self.run_backward(dy, grads),
+            || self.run_backward(dy, &mut grads),
         );
     }
 
     #[inline(always)]
-    fn run_backward(&self, dy: &[T], grads: TaskGrads<'_, T>) {
-        let TaskGrads { parts: [dq, dk, dv], z: dz, b: db, a: da } = grads;
+    fn run_backward(&self, dy: &[T], grads: &mut TaskGrads<'_, T>) {
+        let TaskGrads { parts, z: dz, b: db, a: da } = grads;
+        let [dq, dk, dv] = parts.each_mut().map(|part| &mut **part);
         let mixed = self.mix();
         let group = self.shape.group();
         dq.fill(T::ZERO);
@@ -149,7 +150,7 @@ impl<T: Real> KeyHead<'_, T> {
                 member,
                 dy,
                 (&mut *dq, &mut *dk, &mut *dv),
-                (&mut *dz, &mut *db, &mut *da),
+                (&mut **dz, &mut **db, &mut **da),
             );
         }
         self.unmix(&mixed, [dq, dk, dv]);
