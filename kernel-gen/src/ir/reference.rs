@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use super::{AxisId, Kernel, OperandId, OperandRole};
 
+/// The largest finite FP16 number.
+const LARGEST_F16: f64 = 65504.0;
+
 /// One output element as a plain f64 expression of the operands.
 #[derive(Clone, Copy)]
 pub struct Reference(fn(&ReferenceCase<'_>, usize, usize) -> f64);
@@ -144,7 +147,8 @@ impl<'a> ReferenceCase<'a> {
         part
     }
 
-    /// The case with |a| for every element a.
+    /// The case with |a| for every element a. What is not finite counts as the largest FP16 number: a step may drop it, as a
+    /// clamp does, and 0 times infinity would make every bound NaN; a result it reaches is not finite, whatever its bound.
     #[must_use]
     pub fn magnitudes(&self) -> Self {
         Self { magnitudes: true, ..self.clone() }
@@ -183,7 +187,11 @@ impl<'a> ReferenceCase<'a> {
             self.no_element(operand, i, j);
         }
         let value = constant.unwrap_or_else(|| values[first + i * cols + j]);
-        if self.magnitudes { value.abs() } else { value }
+        match (self.magnitudes, value.is_finite()) {
+            (false, _) => value,
+            (true, true) => value.abs(),
+            (true, false) => LARGEST_F16,
+        }
     }
 
     #[cold]

@@ -216,7 +216,10 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel `{}`: {}\n  case: {}\n  plan: {}", self.kernel, self.wrong, self.trial, self.plan)?;
+        write!(f, "kernel `{}`: {}\n  case: {}", self.kernel, self.wrong, self.trial)?;
+        if !matches!(self.wrong, Wrong::Plan(_)) {
+            write!(f, "\n  plan: {}", self.plan)?;
+        }
         if matches!(self.wrong, Wrong::Hung(_)) && self.saved.is_some() {
             f.write_str("\n  as drawn: every try at a smaller case would take the time limit again")?;
         }

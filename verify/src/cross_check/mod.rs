@@ -127,7 +127,7 @@ impl CrossCheck {
         self
     }
 
-    /// Largest extent to draw; at least 1.
+    /// Largest extent to draw, at least 1; in one case out of ten one axis is up to eight times as long.
     #[must_use]
     pub fn largest(mut self, extent: usize) -> CrossCheck {
         self.largest = extent.max(1);

@@ -3,6 +3,7 @@
 use hexagon_runtime::Overflow;
 use kernel_gen::{Arch, Verified};
 use proptest::collection::vec;
+use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
@@ -12,6 +13,10 @@ use crate::family::RowFamily;
 
 /// Largest tile drawn: beyond the extents only strides change.
 const LARGEST_TILE: u32 = 256;
+/// Share of the cases with one long axis, its length at most, in largest extents, and the others' beside it.
+const LONG_AXES: f64 = 0.1;
+const LONG: usize = 8;
+const SHORT: usize = 40;
 
 pub(super) fn trials(kernel: &Verified, largest: usize) -> impl Strategy<Value = Trial> + use<> {
     Union::new(Arch::ALL.map(|arch| on(arch, kernel.on(arch), largest).boxed()))
@@ -21,10 +26,12 @@ pub(super) fn trials(kernel: &Verified, largest: usize) -> impl Strategy<Value =
 fn on(arch: Arch, kernel: &Verified, largest: usize) -> impl Strategy<Value = Trial> + use<> {
     let extent = prop_oneof![4 => 1..=largest, 1 => select(vec![31usize, 32, 33, 64])];
     let axes = kernel.kernel().axes.len();
+    // Now and then one axis is long, so that a limit of the schedule or of the reference between the two shows.
+    let long = weighted(LONG_AXES, (0..axes, largest..=largest * LONG));
     let kernel_of_cases = kernel.clone();
     (
         Just(arch.number()),
-        vec(extent, axes),
+        (vec(extent, axes), long).prop_map(|(extents, long)| lengthened(extents, long)),
         prop_oneof![Just(0usize), 1..=70usize],
         prop_oneof![3 => Just(0usize), 1 => 1..=2usize],
         tiles(arch, kernel),
@@ -61,6 +68,15 @@ fn on(arch: Arch, kernel: &Verified, largest: usize) -> impl Strategy<Value = Tr
                 }
             },
         )
+}
+
+/// The extents with one of them long, and the others short enough for that.
+fn lengthened(mut extents: Vec<usize>, long: Option<(usize, usize)>) -> Vec<usize> {
+    if let Some((axis, extent)) = long {
+        extents.iter_mut().for_each(|extent| *extent = (*extent).min(SHORT));
+        extents[axis] = extent;
+    }
+    extents
 }
 
 /// Small integers first: a wrong result is easiest to read there.

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use half::f16;
 use hexagon_runtime::Overflow;
-use hexagon_runtime::device::{Call, CompileError, DdrOperand};
+use hexagon_runtime::device::{Call, CompileError, DdrOperand, DeviceFault};
 use kernel_gen::ir::{HvxStep, InputTile, Pairs, StepInput, TILE, TILE_BYTES};
 use kernel_gen::plan::{PlannedAxis, PlannedWindow};
 use kernel_gen::{Arch, Plan, emit_step_c, fnv1a_32};
@@ -106,9 +106,18 @@ fn run(
     };
     Ok(match answered {
         Ok(call) => Ok(call.operands()[1].bytes().to_vec()),
+        Err(Unanswered::Device(DeviceFault::Trapped(fault))) => Err(rule(step, tiles, &fault).unwrap_or(fault)),
         Err(Unanswered::Device(fault)) => Err(fault.to_string()),
         Err(Unanswered::Ended(said) | Unanswered::Hung(said)) => Err(said),
     })
+}
+
+/// The rule of a fault of the checked model, with the tile it was broken at instead of the kernel around it.
+fn rule(step: &HvxStep, tiles: &[Tile], fault: &str) -> Option<String> {
+    let (_, at) = fault.split_once(&format!("`{}` at tile=", step.name))?;
+    let (tile, rule) = at.split_once(": ")?;
+    let family = tiles.get(tile.parse::<usize>().ok()?)?.family;
+    Some(format!("{rule} (the input tile: {family})"))
 }
 
 /// The C of the body and of the kernel around it.
@@ -116,7 +125,7 @@ fn unit(step: &HvxStep) -> String {
     let HvxStep { name, input, source, .. } = step;
     let patches = if matches!(input, StepInput::Rows(_)) { "#define PATCHES\n" } else { "" };
     format!(
-        "{}\n#define STEP {name}_tile\n#define STEP_WORDS \"{name}_tile\"\n#define STEP_SOURCE {:?}\n\
+        "{}\n#define STEP {name}_tile\n#define STEP_WORDS \"{name}\"\n#define STEP_SOURCE {:?}\n\
          #define KERNEL_ID {:#010x}u\n#define INPUT_BYTES {}u\n{patches}{KERNEL}",
         emit_step_c(step),
         source.to_string(),

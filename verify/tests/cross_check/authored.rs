@@ -49,6 +49,52 @@ kernel! {
         reference |tile, p, q| tile.signed(32 * p + q) * tile.half(1024)
     }
 
+    /// What is negative becomes 0, minus infinity too: the sign bit spread over both bytes of its halfword clears it.
+    step rectify: f16_tiles -> f16_tiles {
+        body r"
+            pf_vec sign = pf_vsplat_word(0x80008000u), ones = pf_vsplat_word(0xFFFFFFFFu);
+            for (uint32_t i = 0; i < 16; i++) {
+                pf_vec v = pf_vload(dev, from + i * PF_VECTOR_BYTES);
+                pf_vec negative = pf_vand(v, sign);
+                pf_vec low = pf_vlsr_w(negative, 15), high = pf_vlsr_w(negative, 7);
+                pf_vec cleared = pf_vsub_b(pf_vsub_b(pf_vzero(), low), high);
+                pf_vstore(dev, to + i * PF_VECTOR_BYTES, pf_vand(v, pf_vsub_b(ones, cleared)));
+            }
+        ";
+        reference |tile, p, q| tile.element(p, q).max(0.0)
+    }
+
+    /// Without a row scale, so that inputs past FP16 are infinite, of which half are dropped; some weights are 0.
+    kernel forward_rectified {
+        axes { m: token, n: out, k: in }
+        operand x: activation f32 row_major[m, k] in ddr_stream;
+        operand w: weight e5m2_tiles[n, k] in ddr_resident;
+        operand y: output f32 row_major[m, n] in ddr_stream;
+        tunable mc in 32..=512;
+        tunable nc in 32..=256;
+        tunable kc in 32..=8192;
+        window xa: activation_tiles f16[mc, kc];
+        window xr: activation_tiles f16[mc, kc];
+        window wq: e5m2_tiles[nc, kc];
+        window wb: weight_tiles f16[nc, kc];
+        window yc: output_tiles f16[mc, nc];
+        schedule {
+            for mo in tiles(m, mc) {
+                for ko in tiles(k, kc) {
+                    pack_rows xa <- x[mo, ko];
+                    apply rectify xr <- xa;
+                    for no in tiles(n, nc) {
+                        load wq <- w[no, ko];
+                        apply widen_e5m2 wb <- wq;
+                        multiply yc <- xr * wb;
+                        unpack_rows y[mo, no] += yc guard(60000);
+                    }
+                }
+            }
+        }
+        reference |c, i, j| (0..c.k()).map(|k| c.x(i, k).max(0.0) * c.w(j, k)).sum()
+    }
+
     pub kernel forward_e5m2 {
         axes { m: token, n: out, k: in }
         operand x: activation f32 row_major[m, k] in ddr_stream;
@@ -151,4 +197,9 @@ fn tiles_that_pair_along_rows_need_no_swap() {
 #[test]
 fn blocks_serve_the_input_gradient_too() {
     check(&input_grad_q8_blocks());
+}
+
+#[test]
+fn an_infinite_input_that_a_step_drops_leaves_a_bound() {
+    check(&forward_rectified());
 }

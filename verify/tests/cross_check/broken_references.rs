@@ -127,3 +127,16 @@ fn a_reference_that_is_one_percent_off_ends_where_it_is_easy_to_read() {
     assert_eq!(failure.trial.families, [RowFamily::SmallIntegers], "{failure}");
     assert!(matches!(failure.wrong, Wrong::Output { .. }), "{failure}");
 }
+
+#[test]
+fn a_reference_that_stops_beyond_the_usual_extents_is_found() {
+    let mut kernel = library::forward_f16();
+    kernel.reference = Reference::new(|c, i, j| {
+        let product = |k| c.element(0, i, k) * c.element(1, j, k);
+        (0..c.extent(2).min(300)).map(product).sum()
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut check = CrossCheck::new(&kernel).expect("it compiles").cases(400).save_to(folder.path());
+    let Err(CrossCheckError::Wrong(failure)) = check.run() else { panic!("it passes") };
+    assert!(failure.trial.extents[2] > 300, "{failure}");
+}
