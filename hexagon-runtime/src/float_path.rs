@@ -9,8 +9,15 @@ use crate::Direction;
 use crate::gemm_call::{Columns, Strided, multiply};
 use crate::weight::Weight;
 
-/// Output columns of one task. Blocks do not depend on the thread count, so neither do the bits.
+/// Output columns of one task. Blocks do not depend on the thread count, so neither do the bits. The input is packed anew for
+/// every block, so that wide ones cost less where there are enough of them.
 const BLOCK: usize = 256;
+const WIDE_BLOCK: usize = 512;
+
+fn block(columns: usize) -> usize {
+    if columns >= 2 * WIDE_BLOCK { WIDE_BLOCK } else { BLOCK }
+}
+
 /// Terms of a sum that are added at once: a block of f32 weights of this length stays in the second-level cache between its
 /// widening and its multiplication.
 const CHUNK: usize = 512;
@@ -59,7 +66,7 @@ impl FloatPath {
             return;
         }
         let (from, to) = direction.widths(out, in_);
-        let blocks = Columns::new(output.values, input.rows, to, output.stride).blocks(BLOCK);
+        let blocks = Columns::new(output.values, input.rows, to, output.stride).blocks(block(to));
         let run = |(columns, mut block): (Range<usize>, Columns<'_, f32>)| {
             WIDENED.with_borrow_mut(|widened| {
                 for first in (0..from).step_by(CHUNK) {
@@ -93,7 +100,9 @@ fn weight_block<'a>(
 ) -> Strided<'a, f32> {
     let (count, width) = (rows.len(), columns.len());
     let stride = width + PADDING;
-    widened.resize(count.max(BLOCK) * stride, 0.0);
+    if widened.len() < count * stride {
+        widened.resize(count * stride, 0.0);
+    }
     let block = &mut widened[..count * stride];
     weight.dequantise(rows, columns, block, stride);
     Strided::rows(block, count, width, stride)
@@ -116,7 +125,7 @@ mod tests {
     /// Several chunks, tails in every extent, strides wider than the rows.
     #[test]
     fn matches_a_plain_sum_in_both_directions_and_every_precision() {
-        let (out, in_, rows) = (601, 1100, 5);
+        let (out, in_, rows) = (1101, 1100, 5);
         let values = noise(out * in_, 1);
         for precision in [Precision::F32, Precision::F16, Precision::Q8] {
             let weight = Weight::resident("w", out, in_, WeightData::F32(&values), precision).unwrap().weight;
