@@ -34,6 +34,16 @@ const MEMORY: &str = "memory is read with `pf_vload…` and written with `pf_vst
 const STATE: &str = "workers run the body at the same time, and tiles come in no fixed order: compute what is needed anew, or \
                      take a table that is `static const`";
 
+const CALLS: &str = "a body calls operations of the device layer, `pf_v…`, and macros in capitals, nothing else";
+const SPELLING: &str = "write the mark itself";
+
+/// Whether a word in front of `(` is no function of another library: an operation of the device layer, a macro by its capitals, or
+/// a word of C that takes brackets.
+fn callable(word: &str) -> bool {
+    const WORDS: [&str; 9] = ["if", "for", "while", "switch", "return", "sizeof", "case", "else", "_Alignof"];
+    word.starts_with("pf_") || WORDS.contains(&word) || names_type(word) || word.chars().all(|c| !c.is_lowercase())
+}
+
 /// Words with a meaning a body has no use for, and why.
 fn refused(word: &str) -> Option<&'static str> {
     const ENDINGS: [&str; 9] =
@@ -125,6 +135,8 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
             (Kind::Word, word) => {
                 if let Some(help) = refused(word) {
                     mistake(start, format!("`{word}` is used"), help);
+                } else if tokens.get(at + 1).is_some_and(|next| next.text == "(") && !callable(word) {
+                    mistake(start, format!("`{word}` is called"), CALLS);
                 }
             }
             (Kind::Mark, "#") => mistake(
@@ -132,6 +144,15 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
                 "`#` is for the preprocessor".into(),
                 "the models must run what the phone runs: write it out",
             ),
+            (Kind::Mark, mark @ ("<:" | "%:" | "<%")) => {
+                let plain = match mark {
+                    "<:" => "[",
+                    "%:" => "#",
+                    _ => "{",
+                };
+                mistake(start, format!("`{mark}` is a second spelling of `{plain}`"), SPELLING);
+            }
+            (Kind::Mark, "??") => mistake(start, "`??` begins a second spelling of a mark".into(), SPELLING),
             (Kind::Mark, "->") => mistake(start, "`->` takes apart what a pointer points to".into(), MEMORY),
             (Kind::Mark, "*") if dereferences(&tokens, at) => {
                 mistake(start, "`*` takes what a pointer points to".into(), MEMORY);
@@ -170,6 +191,7 @@ fn dereferences(tokens: &[Token<'_>], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     match (tokens[before].kind, tokens[before].text) {
         (Kind::Word, word) => ["return", "case", "else", "do"].contains(&word),
+        (Kind::Mark, ")") if closes_head(tokens, before) => true,
         (Kind::Mark, ")") => {
             // A cast, or a factor in parentheses.
             let inside = tokens[..before].iter().rev().take_while(|token| token.text != "(");
@@ -182,6 +204,17 @@ fn dereferences(tokens: &[Token<'_>], at: usize) -> bool {
         (Kind::Mark, _) => true,
         (Kind::Other, _) => false,
     }
+}
+
+/// Whether the `)` at `at` ends what stands behind `if`, `while`, `for` or `switch`.
+fn closes_head(tokens: &[Token<'_>], at: usize) -> bool {
+    let mut depth = 0;
+    let opening = tokens[..=at].iter().rposition(|token| {
+        depth += i32::from(token.text == ")") - i32::from(token.text == "(");
+        depth == 0
+    });
+    let head = opening.and_then(|opening| opening.checked_sub(1)).map(|head| tokens[head].text);
+    head.is_some_and(|head| ["if", "while", "for", "switch"].contains(&head))
 }
 
 /// What is wrong with the brackets, and where.
@@ -218,6 +251,9 @@ struct Open {
     what: &'static str,
 }
 
+/// Marks of two characters; the last six are spellings of other marks.
+const TWO_CHARACTERS: [&str; 9] = ["->", "++", "--", "<:", ":>", "%:", "<%", "%>", "??"];
+
 /// The body without its comments.
 fn tokens(body: &str) -> Result<Vec<Token<'_>>, Open> {
     let mut tokens = Vec::new();
@@ -238,7 +274,7 @@ fn tokens(body: &str) -> Result<Vec<Token<'_>>, Open> {
             (rest.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(rest.len()), Some(Kind::Other))
         } else if first.is_whitespace() {
             (first.len_utf8(), None)
-        } else if ["->", "++", "--"].iter().any(|mark| rest.starts_with(mark)) {
+        } else if TWO_CHARACTERS.iter().any(|mark| rest.starts_with(mark)) {
             (2, Some(Kind::Mark))
         } else {
             (first.len_utf8(), Some(Kind::Mark))
@@ -283,6 +319,7 @@ mod tests {
             "uint32_t words[4] = {1, 2}; words[i * 2] = (n) * 3u;",
             "static const uint8_t table[2][2] = {{1, 2}, {3, 4}}; uint32_t x = table[1][0];",
             "/* } static to[0] */ // memcpy(\n pf_vec v = pf_vsplat_half('}' + '\\'' + sizeof \"{\\\"\");",
+            "uint32_t x = (a + (b)) * c, y = sizeof(x) * UINT32_C(3); if (x) { } else if (!(y)) { }",
             "pf_vec_pair rows = pf_vhf_from_b(v); pf_vec low = pf_vmul_hf(rows.lo, scale);",
         ] {
             assert_eq!(what(body), [""; 0], "{body}");
@@ -310,6 +347,13 @@ mod tests {
             ("asm volatile (\"nop\");", "1:1 `asm` is used"),
             ("exit(0);", "1:1 `exit` is used"),
             ("pf_dma_wait(dev, 0);", "1:1 `pf_dma_wait` is used"),
+            ("if (x > (y)) *to = 1;", "1:14 `*` takes what a pointer points to"),
+            ("while (x) *to = 1;", "1:11 `*` takes what a pointer points to"),
+            ("x = from<:0:>;", "1:9 `<:` is a second spelling of `[`"),
+            ("%:define X 1", "1:1 `%:` is a second spelling of `#`"),
+            ("x = from??(0??);", "1:9 `??` begins a second spelling of a mark"),
+            ("x = rand();", "1:5 `rand` is called"),
+            ("printf(\"%d\", 1);", "1:1 `printf` is called"),
             ("#define X 1", "1:1 `#` is for the preprocessor"),
             ("if (x) {", "1:8 `{` has no `}`"),
             ("{\n    f(1;\n}", "2:6 `(` has no `)`"),
