@@ -88,6 +88,15 @@ fn run_compares_with_the_reference_on_both_models() {
 }
 
 #[test]
+fn explain_writes_steps_as_the_source_has_them() {
+    let text = succeeds(&["explain", "input_grad_q8", "--shape", "64x64x64"]);
+    for step in ["multiply dxc <- swap(dyb, wa)", " dx[m, k] += dxc unscale(row)"] {
+        assert!(text.contains(step), "no `{step}` in {text}");
+    }
+    assert!(succeeds(&["explain", "forward_q8", "--shape", "64x64x64"]).contains("multiply yc <- xa * wb"));
+}
+
+#[test]
 fn diff_shows_plans_counts_and_c() {
     let shape = ["--shape", "512x640x640"];
     let tiles = succeeds(&[&["diff", "forward_q8"], &shape[..], &["--other-tiles", "mc=32"]].concat());

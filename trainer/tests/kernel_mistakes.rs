@@ -59,6 +59,11 @@ fn tile_sizes_are_given_once_and_in_digits() {
 }
 
 #[test]
+fn diff_of_a_kernel_and_itself_is_refused() {
+    says(&["diff", "forward_q8", SHAPE[0], SHAPE[1]], &["compares the kernel with itself", "--other-tiles"]);
+}
+
+#[test]
 fn numbers_with_a_sign_get_our_answer() {
     let command = |name, flag, value| [name, "forward_q8", SHAPE[0], SHAPE[1], flag, value];
     for value in ["-3", "+3", "x", "99999999999999999999"] {

@@ -71,7 +71,7 @@ impl Writer<'_> {
             kernel.tunables[l.tile.0].name,
             if blocks == 1 { "" } else { "s" },
         );
-        if last != tile {
+        if last != tile && blocks > 1 {
             text.push_str(&format!(", the last of {last}"));
         }
         for window in &l.pipeline {
@@ -82,7 +82,7 @@ impl Writer<'_> {
     }
 }
 
-/// A step by what it fills and what it takes.
+/// A step as it is written, with axes for the names of loops.
 fn text(kernel: &Verified, step: &Step) -> String {
     let kernel = kernel.kernel();
     let window = |w: crate::ir::WindowId| kernel.windows[w.0].name.clone();
@@ -90,7 +90,11 @@ fn text(kernel: &Verified, step: &Step) -> String {
         let [rows, cols] = block.map(|a| kernel.axes[a.0].name.as_str());
         format!("{}[{rows}, {cols}]", kernel.operands[operand.0].name)
     });
-    let reads = step.kind.reads().into_iter().map(window).collect::<Vec<_>>().join(", ");
+    let reads = match step.kind {
+        StepKind::Multiply { data, weights, swap: false, .. } => format!("{} * {}", window(data), window(weights)),
+        StepKind::Multiply { data, weights, swap: true, .. } => format!("swap({}, {})", window(data), window(weights)),
+        _ => step.kind.reads().into_iter().map(window).collect::<Vec<_>>().join(", "),
+    };
     let (to, from) = match (step.kind.writes(), operand) {
         (Some(to), Some(operand)) if reads.is_empty() => (window(to), operand),
         (Some(to), Some(operand)) => (window(to), format!("{reads}, {operand}")),
@@ -100,7 +104,13 @@ fn text(kernel: &Verified, step: &Step) -> String {
     };
     let arithmetic = arithmetic(kernel, &step.kind);
     let split = step.split.map(|a| format!(" split({})", kernel.axes[a.0].name)).unwrap_or_default();
-    format!("{} {to} <- {from}{arithmetic}{split}", step.kind.keyword())
+    let (own, arrow) = match step.kind {
+        StepKind::Apply { step, .. } => (format!(" {}", kernel.steps[step.0].name), "<-"),
+        // Of the blocks of the contraction the first stores, the others add.
+        StepKind::UnpackRows { .. } | StepKind::UnpackCols { .. } => (String::new(), "+="),
+        _ => (String::new(), "<-"),
+    };
+    format!("{}{own} {to} {arrow} {from}{arithmetic}{split}", step.kind.keyword())
 }
 
 /// What a step does to the numbers on their way, as it is written.

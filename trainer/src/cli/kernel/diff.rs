@@ -14,7 +14,7 @@ use super::{KernelError, json};
 pub(super) struct DiffArgs {
     /// Kernel.
     kernel: String,
-    /// Kernel to compare it with; itself if not given.
+    /// Kernel to compare it with; itself under other tile sizes if not given.
     other: Option<String>,
     #[command(flatten)]
     plan: PlanArgs,
@@ -45,6 +45,9 @@ impl Side {
 impl DiffArgs {
     /// Prints plans, counts and the difference of the emitted C.
     pub fn run(self) -> Result<(), KernelError> {
+        if self.other.is_none() && self.tiles.is_empty() && self.other_tiles.is_empty() {
+            return Err(KernelError::NothingToCompare { kernel: self.kernel });
+        }
         let first = selection::kernel(&self.kernel)?;
         let second = selection::kernel(self.other.as_ref().unwrap_or(&self.kernel))?;
         let a = Side::of(&first, self.plan.plan(&first, &self.tiles)?);

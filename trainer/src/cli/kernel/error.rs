@@ -23,6 +23,12 @@ pub(in crate::cli) enum KernelError {
         /// The names there are.
         known: String,
     },
+    /// `diff` of a kernel and itself.
+    #[error("`diff {kernel}` compares the kernel with itself: name another kernel, or give --other-tiles NAME=VALUE,…")]
+    NothingToCompare {
+        /// Kernel.
+        kernel: String,
+    },
     /// Operands larger than memory.
     #[error(
         "`{kernel}` of this shape needs {needed} bytes for its operands and its reference, {available} bytes are available: \

@@ -80,7 +80,9 @@ impl std::str::FromStr for Tile {
         let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
         match size(value) {
             Ok(value) if is_tunable(name) => Ok(Tile { name: name.to_owned(), value }),
-            Err(Unfit::TooLarge) => Err(format!("`{text}` is too large: a tile is at most as long as its axis")),
+            Err(Unfit::TooLarge) => {
+                Err(format!("`{text}` is too large: a tile is at most {MAX_EXTENT}, as an axis is"))
+            }
             _ => Err(format!("`{text}` is no tile size: write NAME=VALUE, the value in digits only, as in mc=512")),
         }
     }
