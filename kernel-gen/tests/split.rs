@@ -52,7 +52,7 @@ fn the_split_is_shown_and_emitted() {
     for line in [
         "pack_rows xa <- x[m, k] scale(row) split(m)",
         "scatter_words wb <- wr split(n)",
-        "unpack_rows y[m, n] <- yc unscale(row) guard(60000) split(m)",
+        "unpack_rows y[m, n] += yc unscale(row) guard(60000) split(m)",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
