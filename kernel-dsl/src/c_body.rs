@@ -40,8 +40,9 @@ const SPELLING: &str = "write the mark itself";
 /// Whether a word in front of `(` is no function of another library: an operation of the device layer, a macro by its capitals, or
 /// a word of C that takes brackets.
 fn callable(word: &str) -> bool {
-    const WORDS: [&str; 9] = ["if", "for", "while", "switch", "return", "sizeof", "case", "else", "_Alignof"];
-    word.starts_with("pf_") || WORDS.contains(&word) || names_type(word) || word.chars().all(|c| !c.is_lowercase())
+    const WORDS: [&str; 10] =
+        ["if", "for", "while", "switch", "return", "sizeof", "case", "else", "_Alignof", "volatile"];
+    word.starts_with("pf_") || WORDS.contains(&word) || word.chars().all(|c| !c.is_lowercase())
 }
 
 /// Words with a meaning a body has no use for, and why.
@@ -83,7 +84,12 @@ fn refused(word: &str) -> Option<&'static str> {
 
 /// Whether a word can begin a type.
 fn names_type(word: &str) -> bool {
-    const TYPES: [&str; 15] = [
+    const TYPES: [&str; 20] = [
+        "bool",
+        "_Bool",
+        "enum",
+        "union",
+        "HVX_Vector",
         "void",
         "char",
         "short",
@@ -135,7 +141,7 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
             (Kind::Word, word) => {
                 if let Some(help) = refused(word) {
                     mistake(start, format!("`{word}` is used"), help);
-                } else if tokens.get(at + 1).is_some_and(|next| next.text == "(") && !callable(word) {
+                } else if called(&tokens, at) && !callable(word) {
                     mistake(start, format!("`{word}` is called"), CALLS);
                 }
             }
@@ -174,6 +180,13 @@ pub(crate) fn mistakes(body: &str) -> Vec<Mistake> {
     found
 }
 
+/// Whether brackets follow the word at `at`, or the brackets around it alone.
+fn called(tokens: &[Token<'_>], at: usize) -> bool {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
+    let within = at > 0 && text(at - 1) == "(" && text(at + 1) == ")" && !names_type(text(at));
+    text(at + 1) == "(" || within && text(at + 2) == "(" && !(at > 1 && tokens[at - 2].kind == Kind::Word)
+}
+
 /// Whether the `static` at `at` begins a table that nothing can change.
 fn constant_table(tokens: &[Token<'_>], at: usize) -> bool {
     let declared = tokens[at..].iter().take_while(|token| !["=", ";", "{"].contains(&token.text));
@@ -199,8 +212,11 @@ fn dereferences(tokens: &[Token<'_>], at: usize) -> bool {
             inside.peek().is_some() && inside.all(|t| t.text == "*" || t.kind == Kind::Word && names_type(t.text))
         }
         (Kind::Mark, "]") => false,
-        // `for (uint32_t i = 0; …; i++) * p`: nobody writes that; a product of i++ is rather it.
-        (Kind::Mark, "++" | "--") => false,
+        // Behind a value it is i++ times something, elsewhere ++*p.
+        (Kind::Mark, "++" | "--") => {
+            let operand = before.checked_sub(1).map(|at| &tokens[at]);
+            !operand.is_some_and(|t| t.kind == Kind::Word && t.text != "return" || [")", "]"].contains(&t.text))
+        }
         (Kind::Mark, _) => true,
         (Kind::Other, _) => false,
     }
@@ -348,6 +364,11 @@ mod tests {
             ("exit(0);", "1:1 `exit` is used"),
             ("pf_dma_wait(dev, 0);", "1:1 `pf_dma_wait` is used"),
             ("if (x > (y)) *to = 1;", "1:14 `*` takes what a pointer points to"),
+            ("++*to;", "1:3 `*` takes what a pointer points to"),
+            ("x = 1; --*to;", "1:10 `*` takes what a pointer points to"),
+            ("x = (bool)*from;", "1:11 `*` takes what a pointer points to"),
+            ("x = (rand)();", "1:6 `rand` is called"),
+            ("x = foo_t(1);", "1:5 `foo_t` is called"),
             ("while (x) *to = 1;", "1:11 `*` takes what a pointer points to"),
             ("x = from<:0:>;", "1:9 `<:` is a second spelling of `[`"),
             ("%:define X 1", "1:1 `%:` is a second spelling of `#`"),
