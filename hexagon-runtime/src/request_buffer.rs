@@ -9,7 +9,7 @@ use crate::row_scale::row_exponent;
 /// f32 values in one HVX vector: rows start on vector boundaries.
 const VECTOR_VALUES: usize = VECTOR_BYTES / size_of::<f32>();
 
-/// Fewer rows than this are copied faster by one thread than by two.
+/// Least rows of a task, so that small requests are not cut up; chosen, not measured.
 const ROWS_OF_A_TASK: usize = 32;
 
 /// Rows in, rows out, and what the row scale rule keeps per row.
